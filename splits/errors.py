@@ -1,0 +1,141 @@
+"""Every error Heldout raises on purpose, and the exit status each ends in.
+
+HeldoutError
+├── UserFault                 exit 2   the person can fix it; printed without a traceback, one line a fault
+│   ├── BadInput                       a file, an option or a config value is ill-formed
+│   ├── LooksSpent                     every planned look of this manifest was opened by other runs
+│   └── JournalMismatch                re-execution produced another event than the journal holds
+├── JournalBroken             exit 1   `verify` found a line that breaks the hash chain
+├── Stopped                   exit 3   resumable: a hard cap, a signal or a stop file
+│   ├── HardCapReached
+│   └── StopRequested
+├── CircuitOpen               exit 4   resumable: infrastructure failed again and again
+└── InfrastructureFailure     (caught) one call did not come back; never scored, never stored
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with an input.
+
+    `where` names the file (with line and field) or the option; `message` says what is wrong with
+    it and what would be right.
+    """
+
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return " ".join(f"{self.where}: {self.message}".split())
+
+
+class HeldoutError(Exception):
+    """Root of the tree. `exit_status` is what the command line ends with."""
+
+    exit_status = 1
+
+
+class UserFault(HeldoutError):
+    """Something the person can fix."""
+
+    exit_status = 2
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """One line a fault, ready to print."""
+        return (str(self),)
+
+
+class BadInput(UserFault):
+    """Ill-formed input: every fault found, not only the first."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        if not faults:
+            raise ValueError("BadInput needs at least one fault")
+        self.faults = tuple(faults)
+        super().__init__("; ".join(map(str, self.faults)))
+
+    @classmethod
+    def one(cls, where: str, message: str) -> BadInput:
+        """The error for a single fault."""
+        return cls([Fault(where, message)])
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """One line a fault, ready to print."""
+        return tuple(map(str, self.faults))
+
+
+class LooksSpent(UserFault):
+    """The planned looks of a manifest are used up; `opened_by` names the runs that used them."""
+
+    def __init__(self, manifest: str, opened_by: Sequence[str], planned: int) -> None:
+        self.manifest, self.opened_by, self.planned = manifest, tuple(opened_by), planned
+        super().__init__(
+            f"{manifest}: all {planned} planned look(s) were opened by {', '.join(opened_by)}; "
+            "draw a new partition, or go on with --acknowledge-reuse as an exploratory run "
+            "that never emits"
+        )
+
+
+class JournalMismatch(UserFault):
+    """Re-execution and journal disagree at event `index`; nothing is written after it."""
+
+    def __init__(self, index: int, kind: str, detail: str) -> None:
+        self.index, self.kind, self.detail = index, kind, detail
+        super().__init__(
+            f"journal event {index} ({kind}) differs from what this run computes: {detail}"
+        )
+
+
+class JournalBroken(HeldoutError):
+    """The journal's hash chain breaks at `line` (1-based)."""
+
+    exit_status = 1
+
+    def __init__(self, path: str, line: int, detail: str) -> None:
+        self.path, self.line, self.detail = path, line, detail
+        super().__init__(f"{path}: line {line}: {detail}")
+
+
+class Stopped(HeldoutError):
+    """The run ended early and `resume` continues it."""
+
+    exit_status = 3
+
+
+class HardCapReached(Stopped):
+    """The next call would exceed `budget.<cap>`."""
+
+    def __init__(self, cap: str, limit: float) -> None:
+        self.cap, self.limit = cap, limit
+        super().__init__(f"hard cap budget.{cap} = {limit:g} reached; raise it with resume --set")
+
+
+class StopRequested(Stopped):
+    """A person asked for a stop: `by` is the signal or the stop file."""
+
+    def __init__(self, by: str) -> None:
+        self.by = by
+        super().__init__(f"stopped by {by}; resume continues the run")
+
+
+class CircuitOpen(HeldoutError):
+    """`failures` calls in a row failed for reasons of infrastructure."""
+
+    exit_status = 4
+
+    def __init__(self, failures: int, last: str) -> None:
+        self.failures, self.last = failures, last
+        super().__init__(
+            f"{failures} calls in a row failed ({last}); nothing was scored, resume continues"
+        )
+
+
+class InfrastructureFailure(HeldoutError):
+    """One call did not come back with a reply: a network, server or deadline fault."""
