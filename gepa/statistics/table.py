@@ -38,14 +38,14 @@ class ScoreTable:
             raise ValueError("a note id stands twice in one score table")
         for label in self.labels:
             if label.twin not in self.position:
-                raise ValueError(f"note {label.id}: its clean twin {label.twin} is not in the table")
+                raise ValueError(
+                    f"note {label.id}: its clean twin {label.twin} is not in the table"
+                )
         if not np.isfinite(self.values[~self.missing]).all():
             raise ValueError("scores must be finite numbers or None")
 
     @classmethod
-    def of(
-        cls, labels: Sequence[NoteLabel], scores: Mapping[str, float | None]
-    ) -> ScoreTable:
+    def of(cls, labels: Sequence[NoteLabel], scores: Mapping[str, float | None]) -> ScoreTable:
         """The table of `scores` (note id to score) in the order of `labels`."""
         return cls(tuple(labels), tuple(scores[label.id] for label in labels))
 
