@@ -1,0 +1,99 @@
+"""Candidates and the pool: every block that was proposed, entered or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from heldout.gepa.statistics.table import ScoreTable
+from heldout.splits.hashing import sha256_text
+
+
+class Kind(StrEnum):
+    """Where a block came from."""
+
+    SEED = "seed"
+    MUTATION = "mutation"
+    MERGE = "merge"
+
+
+class Status(StrEnum):
+    """Whether a candidate reached the pool."""
+
+    ENTERED = "entered"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One proposal. `id` is `c` and its ordinal in commit order, seeds first from `c00`.
+
+    `block` is None when the reply held no usable block, or when the text must not be stored
+    because it repeats clinical text (then only `sha256` and `length` remain). `reason` says why a
+    candidate was rejected; `detail` adds, for a duplicate, the earlier id.
+    """
+
+    id: str
+    kind: Kind
+    parents: tuple[str, ...]
+    iteration: int
+    status: Status
+    block: str | None
+    sha256: str | None
+    length: int
+    name: str | None = None
+    reason: str | None = None
+    detail: str | None = None
+    accept: ScoreTable | None = field(default=None, repr=False, compare=False)
+
+    def body(self) -> dict[str, Any]:
+        """The candidate as it stands in the journal, without its scores."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "parents": list(self.parents),
+            "iteration": self.iteration,
+            "status": self.status,
+            "block": self.block,
+            "sha256": self.sha256,
+            "length": self.length,
+            "name": self.name,
+            "reason": self.reason,
+            "detail": self.detail,
+        }
+
+
+class Pool:
+    """All candidates in commit order; `entered` holds those that were scored on accept."""
+
+    def __init__(self) -> None:
+        self._all: list[Candidate] = []
+        self.entered: list[Candidate] = []
+        self.by_hash: dict[str, str] = {}
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @property
+    def next_id(self) -> str:
+        """Id of the next candidate."""
+        return f"c{len(self._all):02d}"
+
+    def add(self, candidate: Candidate) -> None:
+        """Commit `candidate`. Raises ValueError when its id is not the next one."""
+        if candidate.id != self.next_id:
+            raise ValueError(f"expected candidate {self.next_id}, got {candidate.id}")
+        if (candidate.status is Status.ENTERED) != (candidate.accept is not None):
+            raise ValueError(
+                f"{candidate.id}: entered candidates, and only they, have accept scores"
+            )
+        self._all.append(candidate)
+        if candidate.block is not None:
+            self.by_hash.setdefault(sha256_text(candidate.block), candidate.id)
+        if candidate.status is Status.ENTERED:
+            self.entered.append(candidate)

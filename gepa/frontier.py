@@ -1,0 +1,96 @@
+"""The per-example Pareto frontier over accept notes, and the draw of parents from it.
+
+A candidate leads an example when no candidate has a higher value on it; ties lead together. It is
+on the frontier if it leads something and no other candidate leads a strict superset of what it
+leads. Source of the idea: GEPA (Agrawal et al. 2025); values per example as in DESIGN §3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from heldout.gepa.candidates import Candidate
+from heldout.gepa.objective import Reward, Scores, win_value
+from heldout.gepa.statistics.table import BoolArray, FloatArray
+from heldout.splits.benchmark import NoteLabel
+from heldout.splits.randomness import Part, weighted_choice
+
+Valuation = Callable[[Scores], FloatArray]
+"""Values of one candidate on every example, shape (examples,)."""
+
+
+def win_tie_loss(labels: Sequence[NoteLabel]) -> Valuation:
+    """Examples are the errored notes, valued 1, 0.5 or 0 against their own twin (the default)."""
+    errored = [label for label in labels if not label.is_clean]
+    return lambda scores: np.array([win_value(label, scores) for label in errored])
+
+
+def raw_reward(labels: Sequence[NoteLabel], reward: Reward) -> Valuation:
+    """Examples are all accept notes, valued by their reward (the study's way)."""
+    kept = list(labels)
+    return lambda scores: np.array([reward.of(label, scores) for label in kept])
+
+
+class Frontier:
+    """Who leads what. Grows by one candidate at a time; the cost of a step is one comparison
+    with the best values plus a product of boolean matrices over the candidates that lead at all.
+    """
+
+    def __init__(self, valuation: Valuation) -> None:
+        self._valuation = valuation
+        self._best: FloatArray | None = None
+        self._leads: dict[str, BoolArray] = {}
+        self.members: dict[str, int] = {}
+
+    def add(self, candidate: Candidate, scores: Scores) -> None:
+        """Enter a candidate scored on accept and recompute `members` (id to examples led)."""
+        values = self._valuation(scores)
+        if self._best is None:
+            self._best = np.full(values.shape, -np.inf)
+        beaten = values > self._best
+        if beaten.any():
+            for other, leads in list(self._leads.items()):
+                remaining = leads & ~beaten
+                if remaining.any():
+                    self._leads[other] = remaining
+                else:
+                    del self._leads[other]
+        own = values >= self._best
+        self._best = np.maximum(self._best, values)
+        if own.any():
+            self._leads[candidate.id] = own
+        self.members = self._undominated()
+
+    def leads(self, candidate: str) -> BoolArray:
+        """The examples a frontier candidate leads, shape (examples,)."""
+        return self._leads[candidate]
+
+    def draw(self, *path: Part, without: frozenset[str] = frozenset()) -> str:
+        """A frontier candidate, in proportion to the examples it leads."""
+        ids = [id_ for id_ in self.members if id_ not in without]
+        return weighted_choice(ids, [self.members[id_] for id_ in ids], *path)
+
+    def complementary(self, first: str) -> list[str]:
+        """Frontier candidates that lead an example `first` does not, and the other way round."""
+        mine = self._leads[first]
+        return [
+            other
+            for other in self.members
+            if other != first
+            and (self._leads[other] & ~mine).any()
+            and (mine & ~self._leads[other]).any()
+        ]
+
+    def _undominated(self) -> dict[str, int]:
+        ids = list(self._leads)
+        matrix = np.stack([self._leads[id_] for id_ in ids]).astype(np.float32)
+        size = matrix.sum(axis=1)
+        shared = matrix @ matrix.T  # shared[i, j]: examples i and j both lead
+        superset = (shared == size[:, None]) & (size[None, :] > size[:, None])
+        return {
+            id_: int(n)
+            for id_, n, dominated in zip(ids, size, superset.any(axis=1), strict=True)
+            if not dominated
+        }
