@@ -11,7 +11,7 @@ id; no body holds a word of any note or transcript. Rates lie in [0, 1].
 | `phase` | `name` of the phase that begins |
 | `look` | the look bought, by the vault: `kind`, `look`, `block_sha256`, `target` |
 | `evaluation` | purpose, split, block, scores, flags, violations, digest of the calls used, cost |
-| `candidate` | one seed or proposal with its parents, text, status, reason, minibatch before and after |
+| `candidate` | one seed or proposal: parents, text, status, reason, minibatch before and after |
 | `iteration` | what an iteration did and what has been spent after it |
 | `search_end` | why the search ended, merge counters |
 | `winner` | the candidate chosen on accept and why |

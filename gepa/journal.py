@@ -165,11 +165,10 @@ def _difference(event: Event, kind: str, body: Mapping[str, Any]) -> str:
     if event.kind != kind:
         return f"the run now computes a {kind} event"
     keys = sorted(key for key in {*event.body, *body} if event.body.get(key) != body.get(key))
-    shown = ", ".join(
+    return ", ".join(
         f"{key}: {_short(event.body.get(key))} on record, {_short(body.get(key))} now"
         for key in keys[:3]
     )
-    return shown
 
 
 def _short(value: Any) -> str:

@@ -1,0 +1,69 @@
+"""Acceptance: does a child that was judged on its parent's minibatch enter the pool?
+
+A rule is a frozen dataclass with one method. The default is the study's: a better mean reward on
+the minibatch is enough, and the frontier prunes later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from heldout.gepa.objective import Reward, Scores, mean_reward, separation
+from heldout.splits.benchmark import NoteLabel
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Parent and child on one minibatch: mean rewards and, beside them, separations."""
+
+    parent_reward: float
+    child_reward: float
+    parent_separation: float | None
+    child_separation: float | None
+
+    def body(self) -> dict[str, float | None]:
+        """As it stands in the journal, rounded to nine decimals."""
+        pairs = {
+            "parent_reward": self.parent_reward,
+            "child_reward": self.child_reward,
+            "parent_separation": self.parent_separation,
+            "child_separation": self.child_separation,
+        }
+        return {name: None if v is None else round(v, 9) for name, v in pairs.items()}
+
+
+class Acceptance(Protocol):
+    """Decides on one comparison."""
+
+    def accepts(self, comparison: Comparison) -> bool:
+        """True if the child enters."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinibatchImprovement:
+    """The child enters when its mean reward exceeds the parent's by more than `margin`."""
+
+    margin: float = 0.0
+
+    def accepts(self, comparison: Comparison) -> bool:
+        """True if the child enters; equal rewards do not."""
+        return comparison.child_reward > comparison.parent_reward + self.margin + 1e-12
+
+
+def compare(
+    labels: Sequence[NoteLabel],
+    parent: Scores,
+    child: Scores,
+    *,
+    reward: Reward,
+    clean_weight: float,
+) -> Comparison:
+    """Both blocks on the notes of one minibatch."""
+    return Comparison(
+        parent_reward=mean_reward(reward, labels, parent, clean_weight),
+        child_reward=mean_reward(reward, labels, child, clean_weight),
+        parent_separation=separation(labels, parent),
+        child_separation=separation(labels, child),
+    )

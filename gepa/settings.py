@@ -1,0 +1,58 @@
+"""What a campaign can be told about its search and its confirmation; defaults as in DESIGN §3.
+
+Frozen dataclasses: the configuration file is validated into them, the journal records them whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt, Interval
+
+Share = Annotated[float, Interval(ge=0, le=1)]
+Positive = Annotated[int, Ge(1)]
+
+FrontierKind = Literal["win_tie_loss", "raw_reward"]
+Primary = Literal["paired_omissions", "paired_commissions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """How the search goes.
+
+    `samples`: judgings a note while searching. `minibatch_*`: consultations, and errored notes of
+    each. `merge_from`: entered candidates before merges begin; `max_merges` merge attempts at
+    most, each iteration with `merge_probability`. `clean_weight`: weight of a clean note in the
+    mean reward. `stall`: iterations without a new best before the search ends. `stop_usd`,
+    `max_judgements`: soft limits, tested between iterations.
+    """
+
+    iterations: Annotated[int, Ge(0)] = 15
+    samples: Positive = 1
+    minibatch_consultations: Positive = 4
+    minibatch_errored: Positive = 2
+    merge_from: Annotated[int, Ge(2)] = 6
+    max_merges: Annotated[int, Ge(0)] = 4
+    merge_probability: Share = 0.4
+    clean_weight: Annotated[float, Ge(0)] = 0.1
+    frontier: FrontierKind = "win_tie_loss"
+    primary: Primary = "paired_omissions"
+    stall: Positive = 8
+    stop_usd: Annotated[float, Gt(0)] | None = None
+    max_judgements: Positive | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfirmSettings:
+    """How baseline and winner are judged on held-out.
+
+    `samples` judgings make one score, `replicates` repeat the whole. `drift_share` of the held-out
+    notes is judged again under the baseline block when the winner is confirmed; a mean absolute
+    change of score beyond `drift_level` of the score range refuses the result.
+    """
+
+    samples: Positive = 1
+    replicates: Positive = 1
+    drift_share: Share = 0.1
+    drift_level: Share = 0.1
