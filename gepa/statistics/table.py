@@ -19,6 +19,9 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
+DECIMALS = 9
+"""Decimals that scores and candidate thresholds are rounded to before they are compared."""
+
 
 @dataclass(frozen=True)
 class ScoreTable:
@@ -49,6 +52,19 @@ class ScoreTable:
         """The table of `scores` (note id to score) in the order of `labels`."""
         return cls(tuple(labels), tuple(scores[label.id] for label in labels))
 
+    def in_order_of(self, labels: Sequence[NoteLabel]) -> ScoreTable:
+        """The same scores in the order of `labels`.
+
+        Raises ValueError when `labels` are not the labels of this table: figures on different notes
+        are not compared.
+        """
+        if tuple(labels) == self.labels:
+            return self
+        mine = {label.id: label for label in self.labels}
+        if len(labels) != len(mine) or any(mine.get(label.id) != label for label in labels):
+            raise ValueError("the two score tables are not about the same notes")
+        return ScoreTable(tuple(labels), tuple(self.scores[self.position[x.id]] for x in labels))
+
     @cached_property
     def position(self) -> dict[str, int]:
         """Row of each note id."""
@@ -58,6 +74,14 @@ class ScoreTable:
     def values(self) -> FloatArray:
         """Scores as floats, shape (notes,), NaN where there is none."""
         return np.array([np.nan if s is None else s for s in self.scores], dtype=np.float64)
+
+    @cached_property
+    def rounded(self) -> FloatArray:
+        """Scores rounded to nine decimals, the form every comparison is made in.
+
+        Two scores that differ by less are a product of floating point, not a judgement.
+        """
+        return np.round(self.values, DECIMALS)
 
     @cached_property
     def missing(self) -> BoolArray:
