@@ -4,11 +4,14 @@ HeldoutError
 ├── UserFault                 exit 2   the person can fix it; printed without a traceback, one line a fault
 │   ├── BadInput                       a file, an option or a config value is ill-formed
 │   ├── LooksSpent                     every planned look of this manifest was opened by other runs
-│   └── JournalMismatch                re-execution produced another event than the journal holds
+│   ├── JournalMismatch                re-execution produced another event than the journal holds
+│   ├── CallMissing                    a replay needs a call that no store holds
+│   └── CallRefused                    the provider says this request can never succeed
 ├── JournalBroken             exit 1   `verify` found a line that breaks the hash chain
 ├── Stopped                   exit 3   resumable: a hard cap, a signal or a stop file
 │   ├── HardCapReached
-│   └── StopRequested
+│   ├── StopRequested
+│   └── StoreUnavailable               the call store cannot be written: disk full, locked, gone
 ├── CircuitOpen               exit 4   resumable: infrastructure failed again and again
 └── InfrastructureFailure     (caught) one call did not come back; never scored, never stored
 """
@@ -93,6 +96,22 @@ class JournalMismatch(UserFault):
         )
 
 
+class CallMissing(UserFault):
+    """Replay asked for a call that is in no store it may read."""
+
+    def __init__(self, call: str, store: str) -> None:
+        self.call, self.store = call, store
+        super().__init__(f"{store}: replay has no stored call for {call}; nothing was sent")
+
+
+class CallRefused(UserFault):
+    """The provider refused `call` for a reason that asking again does not change."""
+
+    def __init__(self, call: str, kind: str, detail: str) -> None:
+        self.call, self.kind, self.detail = call, kind, detail
+        super().__init__(f"{call}: refused ({kind}): {detail}; resume continues once it is mended")
+
+
 class JournalBroken(HeldoutError):
     """The journal's hash chain breaks at `line` (1-based)."""
 
@@ -125,6 +144,14 @@ class StopRequested(Stopped):
         super().__init__(f"stopped by {by}; resume continues the run")
 
 
+class StoreUnavailable(Stopped):
+    """The call store at `where` took no write; every call it confirmed before is still there."""
+
+    def __init__(self, where: str, detail: str) -> None:
+        self.where, self.detail = where, detail
+        super().__init__(f"{where}: {detail}; resume continues the run")
+
+
 class CircuitOpen(HeldoutError):
     """`failures` calls in a row failed for reasons of infrastructure."""
 
@@ -138,4 +165,20 @@ class CircuitOpen(HeldoutError):
 
 
 class InfrastructureFailure(HeldoutError):
-    """One call did not come back with a reply: a network, server or deadline fault."""
+    """One call did not come back with a reply: a network, server or deadline fault.
+
+    `kind` names the fault for the counts in the report (`rate_limit`, `server`, `reset`, …);
+    `retry_after` is what the server asked for, in seconds; `transient` is False where asking
+    again cannot help (a rejected key, a prompt over the context window).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str = "other",
+        retry_after: float | None = None,
+        transient: bool = True,
+    ) -> None:
+        self.kind, self.retry_after, self.transient = kind, retry_after, transient
+        super().__init__(message)
