@@ -1,0 +1,1 @@
+"""Simulated models: deterministic programs that see only the messages a model would see."""
