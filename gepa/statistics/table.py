@@ -95,12 +95,13 @@ class ScoreTable:
 
     @cached_property
     def cluster(self) -> IntArray:
-        """Index of each note's consultation, in order of first appearance, shape (notes,)."""
-        index: dict[str, int] = {}
-        return np.array(
-            [index.setdefault(label.consultation, len(index)) for label in self.labels],
-            dtype=np.int64,
-        )
+        """Index of each note's consultation in order of names, shape (notes,).
+
+        The order of rows must not reach a resample, so consultations are numbered by name.
+        """
+        names = {label.consultation for label in self.labels}
+        index = {name: number for number, name in enumerate(sorted(names))}
+        return np.array([index[label.consultation] for label in self.labels], dtype=np.int64)
 
     @cached_property
     def omission(self) -> BoolArray:
