@@ -60,13 +60,15 @@ class RejectReason(StrEnum):
 class Proposal:
     """What came back from the reflector.
 
-    `block` is None when the reply held no usable block after one retry. `calls` are the keys of
-    the stored calls; `truncated` counts the traces left out to keep the payload budget.
+    `block` is None when the reply held no usable block after one retry, an empty text when its
+    block was empty. `calls` are the keys of the stored calls; `truncated` counts the traces left
+    out to keep the payload budget, `left_out` names their errored notes.
     """
 
     block: str | None
     calls: tuple[str, ...]
     truncated: int = 0
+    left_out: tuple[str, ...] = ()
 
 
 class Reflector(Protocol):
