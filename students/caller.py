@@ -17,43 +17,19 @@ from dataclasses import dataclass, field
 from heldout.splits.errors import (
     CallMissing,
     CallRefused,
-    CircuitOpen,
     InfrastructureFailure,
     StopRequested,
+    StoreUnavailable,
 )
-from heldout.splits.randomness import uniform
 from heldout.students.calls import CallSpec
 from heldout.students.chat import ChatModel, ChatReply
 from heldout.students.ledger import Ledger, Reservation
+from heldout.students.retry import Breaker, Retry
 from heldout.students.store import CallStore, Reuse
 from heldout.students.store_rows import StoredCall
 
 STOP_POLL_S = 0.25
 """How soon a call that waits to ask again notices that the run should stop."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """How a call is asked again after a fault; all times in seconds.
-
-    A call gives up at `deadline_s`, one request at `request_s`. Waits grow from `base_s` by
-    doubling up to `longest_s`, each scaled by a factor in [0.5, 1) drawn from the call's key. The
-    breaker opens after `breaker_failures` requests in a row failed, the first of them at least
-    `breaker_s` ago.
-    """
-
-    deadline_s: float = 600.0
-    request_s: float = 180.0
-    base_s: float = 0.5
-    longest_s: float = 30.0
-    breaker_failures: int = 20
-    breaker_s: float = 20.0
-
-    def wait_s(self, key: str, failures: int, retry_after: float | None) -> float:
-        """How long to wait after the call's `failures`-th fault (from 1)."""
-        drawn = min(self.longest_s, self.base_s * 2.0 ** min(failures - 1, 30))
-        drawn *= 0.5 + uniform(key, "backoff", failures) / 2
-        return max(drawn, retry_after or 0.0)
 
 
 @dataclass
@@ -98,8 +74,9 @@ class Caller:
         self.counts = CallCounts()
         self._models, self._stop, self._retry = models, stop, retry or Retry()
         self._slots = {_provider(name): asyncio.Semaphore(concurrency) for name in models}
-        self._in_flight: dict[str, asyncio.Task[StoredCall]] = {}
-        self._breaker = _Breaker(self._retry)
+        self._in_flight: dict[str, _Flight] = {}
+        self._broken: StoreUnavailable | None = None
+        self._breaker = Breaker(self._retry)
 
     async def call(self, spec: CallSpec) -> StoredCall:
         """The reply to `spec`, from the store or bought now.
@@ -109,8 +86,8 @@ class Caller:
         CallRefused when asking again is no use; CallMissing in a replay.
         """
         self._check()
-        task = self._in_flight.get(spec.key)
-        if task is None:
+        flight = self._in_flight.get(spec.key)
+        if flight is None:
             stored = self.store.get(spec.key)
             if stored is not None:
                 self.counts.from_store += 1
@@ -118,64 +95,80 @@ class Caller:
                 return stored
             if self.store.reuse is Reuse.REPLAY:
                 raise CallMissing(describe(spec), self.store.name)
-            task = asyncio.create_task(self._buy(spec))
-            self._in_flight[spec.key] = task
-            task.add_done_callback(lambda done: self._landed(spec.key, done))
-        # A cancelled judgement must not take the paid call with it.
-        return await asyncio.shield(task)
+            flight = self._take_off(spec)
+        return await flight.wait()
 
     async def drain(self) -> None:
-        """Wait until every call in flight has landed, whatever became of it."""
-        while self._in_flight:
-            await asyncio.wait(list(self._in_flight.values()))
+        """Wait until every call in flight has landed, whatever became of it.
 
-    def _landed(self, key: str, task: asyncio.Task[StoredCall]) -> None:
+        To be awaited before the event loop ends: closing a loop cancels what still runs in it.
+        """
+        while self._in_flight:
+            await asyncio.wait([flight.task for flight in self._in_flight.values()])
+
+    def _take_off(self, spec: CallSpec) -> _Flight:
+        flight = _Flight()
+        flight.task = asyncio.create_task(self._buy(spec, flight))
+        flight.task.add_done_callback(lambda _: self._landed(spec.key, flight))
+        self._in_flight[spec.key] = flight
+        return flight
+
+    def _landed(self, key: str, flight: _Flight) -> None:
         del self._in_flight[key]
-        if not task.cancelled():
+        if not flight.task.cancelled():
             # Whoever wanted the call gets the error; with nobody left it is not «never retrieved».
-            task.exception()
+            error = flight.task.exception()
+            if isinstance(error, StoreUnavailable):
+                self._broken = error
 
     def _check(self) -> None:
         by = self._stop()
         if by:
             raise StopRequested(by)
+        if self._broken is not None:
+            raise StoreUnavailable(self._broken.where, self._broken.detail)
         self._breaker.check()
 
-    async def _buy(self, spec: CallSpec) -> StoredCall:
+    async def _buy(self, spec: CallSpec, flight: _Flight) -> StoredCall:
         slots = self._slots[_provider(spec.pin.id)]
-        deadline = time.monotonic() + self._retry.deadline_s
         reservation: Reservation | None = None
-        failures = 0
         try:
             while True:
                 async with slots:
                     self._check()
                     reservation = reservation or self.ledger.reserve(spec)
                     if reservation is not None:
-                        try:
-                            return await self._ask(spec, reservation)
-                        except InfrastructureFailure as error:
-                            failures += 1
-                            wait = self._failed(spec, failures, error, deadline)
+                        stored = await self._ask(spec, flight)
+                        if stored is not None:
+                            return stored
                 # Both waits are outside the slot, or calls that wait could block those that end.
-                await (self._pause(wait) if reservation else self.ledger.changed())
-        except BaseException:
+                await (self._pause(flight) if reservation else self.ledger.changed())
+        finally:
             if reservation is not None:
                 self.ledger.refund(reservation)
-            raise
 
-    async def _pause(self, wait: float) -> None:
-        """Sleep `wait` seconds, or until the run is asked to stop."""
-        end = time.monotonic() + wait
+    async def _pause(self, flight: _Flight) -> None:
+        """Sleep until the call may be sent again, or until the run is asked to stop."""
+        end = time.monotonic() + flight.wait_s
         while (left := end - time.monotonic()) > 0:
             await asyncio.sleep(min(left, STOP_POLL_S))
             self._check()
+        flight.used_s += flight.wait_s
 
-    async def _ask(self, spec: CallSpec, reservation: Reservation) -> StoredCall:
+    async def _ask(self, spec: CallSpec, flight: _Flight) -> StoredCall | None:
+        """Send one request; None after a fault that is worth another one."""
         started = time.monotonic()
         self.counts.requests += 1
-        reply = await self._reply(spec)
-        self._breaker.closed()
+        flight.asking = True
+        try:
+            reply = await self._reply(spec)
+        except InfrastructureFailure as error:
+            flight.used_s += time.monotonic() - started
+            self._failed(spec, flight, error)
+            return None
+        finally:
+            flight.asking = False
+        self._breaker.succeeded()
         stored = self.store.put(
             spec,
             reply,
@@ -183,7 +176,7 @@ class Caller:
             elapsed_s=self.ledger.wall_s,
         )
         self.counts.made += 1
-        self.ledger.settle(reservation, stored)
+        self.ledger.charge(stored)
         return stored
 
     async def _reply(self, spec: CallSpec) -> ChatReply:
@@ -195,46 +188,44 @@ class Caller:
                 f"no reply within {self._retry.request_s:g} s", kind="timeout"
             ) from None
 
-    def _failed(
-        self, spec: CallSpec, failures: int, error: InfrastructureFailure, deadline: float
-    ) -> float:
-        """Count a fault and say how long to wait; raises when waiting is no use."""
+    def _failed(self, spec: CallSpec, flight: _Flight, error: InfrastructureFailure) -> None:
+        """Count a fault and set how long to wait; raises when waiting is no use."""
         self.counts.faults[error.kind] += 1
         if not error.transient:
             raise CallRefused(describe(spec), error.kind, str(error)) from error
         self._breaker.failed(error)
         self._check()
-        wait = self._retry.wait_s(spec.key, failures, error.retry_after)
-        if time.monotonic() + wait > deadline:
+        flight.failures += 1
+        flight.wait_s = self._retry.wait_s(spec.key, flight.failures, error.retry_after)
+        if flight.used_s + flight.wait_s > self._retry.deadline_s:
             raise InfrastructureFailure(
-                f"{describe(spec)}: gave up after {failures} requests: {error}", kind=error.kind
+                f"{describe(spec)}: gave up after {flight.failures} requests: {error}",
+                kind=error.kind,
             ) from error
-        return wait
 
 
-class _Breaker:
-    """Counts failures in a row; once open it stays open."""
+class _Flight:
+    """One call on its way: how often it failed, and the seconds of its deadline that are used.
 
-    def __init__(self, retry: Retry) -> None:
-        self._retry = retry
-        self._streak, self._since = 0, 0.0
-        self._open: tuple[int, str] | None = None
+    Waiting for a free slot uses nothing: a long queue is no fault of the provider.
+    """
 
-    def check(self) -> None:
-        if self._open:
-            raise CircuitOpen(*self._open)
+    task: asyncio.Task[StoredCall]
 
-    def closed(self) -> None:
-        self._streak = 0
+    def __init__(self) -> None:
+        self.failures, self.used_s, self.wait_s = 0, 0.0, 0.0
+        self.asking = False
+        self._waiters = 0
 
-    def failed(self, error: InfrastructureFailure) -> None:
-        now = time.monotonic()
-        if self._streak == 0:
-            self._since = now
-        self._streak += 1
-        lasted = now - self._since >= self._retry.breaker_s
-        if lasted and self._streak >= self._retry.breaker_failures:
-            self._open = (self._streak, str(error))
+    async def wait(self) -> StoredCall:
+        """The stored call; a waiter that is cancelled takes with it only a call not yet sent."""
+        self._waiters += 1
+        try:
+            return await asyncio.shield(self.task)
+        finally:
+            self._waiters -= 1
+            if not self._waiters and not self.asking:
+                self.task.cancel()
 
 
 def _provider(model: str) -> str:

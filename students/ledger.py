@@ -1,7 +1,8 @@
 """The ledger: what a run has spent, and the hard caps it may not pass.
 
-Every call reserves its largest possible cost before it is sent and settles the real one when it is
-back. Nothing here is saved: after a kill the ledger is charged again with the calls in the store.
+Every call reserves its largest possible cost before it is sent; when it is back the real one is
+charged and the reservation given back. Nothing here is saved: after a kill the ledger is charged
+again with the calls in the store.
 """
 
 from __future__ import annotations
@@ -221,13 +222,8 @@ class Ledger:
         self._waiting.append(waiter)
         await waiter
 
-    def settle(self, reservation: Reservation, stored: StoredCall) -> None:
-        """Replace a reservation by what the call did cost."""
-        self.charge(stored)
-        self.refund(reservation)
-
     def refund(self, reservation: Reservation) -> None:
-        """Give a reservation back: the call did not happen."""
+        """Give a reservation back: its call is charged, or did not happen."""
         if self._capped:
             self._move(reservation, Amount() - reservation.amount)
             self._wake()

@@ -1,0 +1,62 @@
+"""When a failed request is sent again, and when everything has failed for too long."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from heldout.splits.errors import CircuitOpen, InfrastructureFailure
+from heldout.splits.randomness import uniform
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How a call is asked again after a fault; all times in seconds.
+
+    A call gives up after `deadline_s` of asking and waiting, one request after `request_s`. Waits
+    grow from `base_s` by doubling up to `longest_s`, each scaled by a factor in [0.5, 1) drawn from
+    the call's key, and are never shorter than the server asked for. The breaker opens after
+    `breaker_failures` requests in a row failed, the first of them at least `breaker_s` ago.
+    """
+
+    deadline_s: float = 600.0
+    request_s: float = 180.0
+    base_s: float = 0.5
+    longest_s: float = 30.0
+    breaker_failures: int = 20
+    breaker_s: float = 20.0
+
+    def wait_s(self, key: str, failures: int, retry_after: float | None) -> float:
+        """How long to wait after the call's `failures`-th fault (from 1)."""
+        jitter = 0.5 + uniform(key, "backoff", failures) / 2
+        drawn = jitter * min(self.longest_s, self.base_s * 2.0 ** min(failures - 1, 30))
+        # Everyone who was told the same time would come back at the same moment.
+        return drawn if retry_after is None else max(drawn, retry_after + self.base_s * jitter)
+
+
+class Breaker:
+    """Counts failures in a row; once open it stays open."""
+
+    def __init__(self, retry: Retry) -> None:
+        self._retry = retry
+        self._streak, self._since = 0, 0.0
+        self._open: tuple[int, str] | None = None
+
+    def check(self) -> None:
+        """Raise CircuitOpen if it is open."""
+        if self._open:
+            raise CircuitOpen(*self._open)
+
+    def succeeded(self) -> None:
+        """A reply came back."""
+        self._streak = 0
+
+    def failed(self, error: InfrastructureFailure) -> None:
+        """A request failed for a reason that may pass."""
+        now = time.monotonic()
+        if self._streak == 0:
+            self._since = now
+        self._streak += 1
+        lasted = now - self._since >= self._retry.breaker_s
+        if lasted and self._streak >= self._retry.breaker_failures:
+            self._open = (self._streak, str(error))
