@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.splits.hashing import sha256_text
+from heldout.reflectors.guard import fingerprint
 
 
 class Kind(StrEnum):
@@ -32,7 +32,8 @@ class Candidate:
 
     `block` is None when the reply held no usable block, or when the text must not be stored
     because it repeats clinical text (then only `sha256` and `length` remain). `reason` says why a
-    candidate was rejected; `detail` adds, for a duplicate, the earlier id.
+    candidate was rejected; `detail` adds, for a duplicate, the earlier id. `accept` and `flags`
+    are the scores and the design's own flags on accept, for entered candidates only.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Candidate:
     reason: str | None = None
     detail: str | None = None
     accept: ScoreTable | None = field(default=None, repr=False, compare=False)
+    flags: Mapping[str, bool] | None = field(default=None, repr=False, compare=False)
 
     def body(self) -> dict[str, Any]:
         """The candidate as it stands in the journal, without its scores."""
@@ -66,12 +68,16 @@ class Candidate:
 
 
 class Pool:
-    """All candidates in commit order; `entered` holds those that were scored on accept."""
+    """All candidates in commit order.
+
+    `entered` holds those that were scored on accept, `by_fingerprint` the first candidate of each
+    text, white space aside.
+    """
 
     def __init__(self) -> None:
         self._all: list[Candidate] = []
         self.entered: list[Candidate] = []
-        self.by_hash: dict[str, str] = {}
+        self.by_fingerprint: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self._all)
@@ -94,6 +100,6 @@ class Pool:
             )
         self._all.append(candidate)
         if candidate.block is not None:
-            self.by_hash.setdefault(sha256_text(candidate.block), candidate.id)
+            self.by_fingerprint.setdefault(fingerprint(candidate.block), candidate.id)
         if candidate.status is Status.ENTERED:
             self.entered.append(candidate)

@@ -1,0 +1,278 @@
+"""The search: draw a minibatch, ask for a rewrite or a merge, keep it if it helps.
+
+One iteration makes at most one candidate. Everything drawn is a pure function of seed and
+iteration, everything measured goes through the evaluator, everything decided is journalled, so
+that running the loop again on the stored calls gives the same lineage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from heldout.gepa.acceptance import Acceptance, Comparison, compare
+from heldout.gepa.candidates import Candidate, Kind, Pool, Status
+from heldout.gepa.evaluation import Evaluator, Occasion, Purpose
+from heldout.gepa.events import EventKind, FinishReason
+from heldout.gepa.frontier import Frontier
+from heldout.gepa.minibatch import ConsultationFirst
+from heldout.gepa.objective import Reward
+from heldout.gepa.proposing import Parent, merge, rewrite
+from heldout.gepa.settings import SearchSettings
+from heldout.gepa.spending import Spending
+from heldout.gepa.statistics.measures import measures_json
+from heldout.gepa.winner import primary_value
+from heldout.reflectors.guard import Guard
+from heldout.reflectors.reflector import Proposal, Reflector
+from heldout.splits.benchmark import Consultation, Note
+from heldout.splits.hashing import sha256_text
+from heldout.splits.journal import Journal
+from heldout.splits.randomness import choice, uniform
+
+MINIBATCH = "minibatch"
+"""Reason of a candidate that did not improve its parent's minibatch."""
+
+
+@dataclass(frozen=True)
+class SearchParts:
+    """What a search works with; all of it built before the first call."""
+
+    seed: int
+    reflect: tuple[Consultation, ...]
+    accept: tuple[Note, ...]
+    evaluator: Evaluator
+    reflector: Reflector
+    guard: Guard
+    reward: Reward
+    acceptance: Acceptance
+    settings: SearchSettings
+    journal: Journal
+    runner: asyncio.Runner
+    spending: Spending
+
+
+@dataclass
+class MergeCounters:
+    """What became of merges: due, without an eligible couple, proposed, entered."""
+
+    scheduled: int = 0
+    ineligible: int = 0
+    built: int = 0
+    accepted: int = 0
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A proposal with the blocks it came from, on its way to becoming a candidate."""
+
+    kind: Kind
+    iteration: int
+    notes: tuple[Note, ...]
+    parents: tuple[Parent, ...]
+    proposal: Proposal
+
+
+class Search:
+    """State of one search: the pool, the frontier, and the best accept figure so far."""
+
+    def __init__(self, parts: SearchParts, pool: Pool, frontier: Frontier) -> None:
+        self.parts, self.pool, self.frontier = parts, pool, frontier
+        self.merges = MergeCounters()
+        self.best = max(self._primary(candidate) for candidate in pool.entered)
+        self.since_best = 0
+        s = parts.settings
+        self._minibatch = ConsultationFirst(s.minibatch_consultations, s.minibatch_errored)
+
+    def run(self) -> FinishReason:
+        """Iterate until a limit is reached; returns which."""
+        reason = FinishReason.ITERATIONS
+        for iteration in range(1, self.parts.settings.iterations + 1):
+            limit = self._limit()
+            if limit is not None:
+                reason = limit
+                break
+            self._iterate(iteration)
+        self.parts.journal.append(
+            EventKind.SEARCH_END, {"reason": reason, "merges": asdict(self.merges)}
+        )
+        return reason
+
+    def _limit(self) -> FinishReason | None:
+        """The soft limit that forbids another iteration, on what has been settled so far."""
+        s, spending = self.parts.settings, self.parts.spending
+        if self.since_best >= s.stall:
+            return FinishReason.STALL
+        if s.stop_usd is not None and (spending.total.usd or 0.0) >= s.stop_usd:
+            return FinishReason.STOP_USD
+        if s.max_judgements is not None:
+            # Both parents of a merge and the child on the minibatch, then the child on accept.
+            largest = (3 * self._minibatch.largest + len(self.parts.accept)) * s.samples
+            if spending.judgements + largest > s.max_judgements:
+                return FinishReason.MAX_JUDGEMENTS
+        return None
+
+    def _iterate(self, iteration: int) -> None:
+        notes = tuple(
+            self._minibatch.draw(self.parts.reflect, self.parts.seed, MINIBATCH, iteration)
+        )
+        couple = self._merge_couple(iteration)
+        ids = couple or (self.frontier.draw(self.parts.seed, "parent", iteration),)
+        parents = tuple(self._judge_parent(id_, notes, iteration) for id_ in ids)
+        tried = Tried(
+            kind=Kind.MERGE if couple else Kind.MUTATION,
+            iteration=iteration,
+            notes=notes,
+            parents=parents,
+            proposal=self._propose(iteration, notes, parents),
+        )
+        self.parts.spending.settle(tried.proposal.calls)
+        candidate, comparison = self._try(tried)
+        self._commit(tried, candidate, comparison)
+
+    # -- parents ---------------------------------------------------------------------------------
+
+    def _merge_couple(self, iteration: int) -> tuple[str, str] | None:
+        """Two frontier candidates that lead different accept notes, when a merge is due."""
+        s, seed = self.parts.settings, self.parts.seed
+        if len(self.pool.entered) < s.merge_from or self.merges.built >= s.max_merges:
+            return None
+        if uniform(seed, "merge", iteration) >= s.merge_probability:
+            return None
+        self.merges.scheduled += 1
+        first = self.frontier.draw(seed, "merge-first", iteration)
+        others = self.frontier.complementary(first)
+        if not others:
+            self.merges.ineligible += 1
+            return None
+        self.merges.built += 1
+        return first, choice(others, seed, "merge-second", iteration)
+
+    def _judge_parent(self, id_: str, notes: tuple[Note, ...], iteration: int) -> Parent:
+        block = self._block(id_)
+        occasion = Occasion(Purpose.PARENT, "reflect", id_, iteration)
+        evaluation = self.parts.evaluator.judge(
+            block, notes, occasion, samples=self.parts.settings.samples
+        )
+        return Parent(id_, block, evaluation)
+
+    def _block(self, id_: str) -> str:
+        block = next(c.block for c in self.pool.entered if c.id == id_)
+        assert block is not None  # entered candidates keep their text
+        return block
+
+    # -- the proposal ----------------------------------------------------------------------------
+
+    def _propose(
+        self, iteration: int, notes: tuple[Note, ...], parents: tuple[Parent, ...]
+    ) -> Proposal:
+        item, runner, reflector = f"i{iteration:03d}", self.parts.runner, self.parts.reflector
+        if len(parents) == 2:
+            return merge(runner, reflector, item, notes, (parents[0], parents[1]))
+        return rewrite(runner, reflector, item, notes, parents[0])
+
+    def _try(self, tried: Tried) -> tuple[Candidate, Comparison | None]:
+        """The candidate that a proposal becomes, and how it did on the minibatch."""
+        block = tried.proposal.block
+        rejection = self.parts.guard.check(
+            block, self.pool.by_fingerprint, tuple(parent.block for parent in tried.parents)
+        )
+        candidate = self._rejected(tried)
+        if rejection is not None:
+            kept = None if rejection.withholds_text else block
+            reason, detail = rejection.reason, rejection.detail
+            return replace(candidate, block=kept, reason=reason, detail=detail), None
+        assert block is not None  # the guard rejects a proposal without a block
+        comparison = self._compare(tried, block)
+        if not self.parts.acceptance.accepts(comparison):
+            return candidate, comparison
+        occasion = Occasion(Purpose.ACCEPT, "accept", candidate.id, tried.iteration)
+        accept = self.parts.evaluator.judge(
+            block, self.parts.accept, occasion, samples=self.parts.settings.samples
+        )
+        entered = replace(
+            candidate, status=Status.ENTERED, reason=None, accept=accept.table, flags=accept.flags
+        )
+        return entered, comparison
+
+    def _rejected(self, tried: Tried) -> Candidate:
+        block = tried.proposal.block
+        return Candidate(
+            id=self.pool.next_id,
+            kind=tried.kind,
+            parents=tuple(parent.id for parent in tried.parents),
+            iteration=tried.iteration,
+            status=Status.REJECTED,
+            block=block,
+            sha256=None if block is None else sha256_text(block),
+            length=0 if block is None else len(block),
+            reason=MINIBATCH,
+        )
+
+    def _compare(self, tried: Tried, block: str) -> Comparison:
+        """The child against its parent on the minibatch; a merge against the better parent."""
+        s, reward = self.parts.settings, self.parts.reward
+        occasion = Occasion(Purpose.CHILD, "reflect", self.pool.next_id, tried.iteration)
+        child = self.parts.evaluator.judge(block, tried.notes, occasion, samples=s.samples)
+        labels = [note.label for note in tried.notes]
+        comparisons = [
+            compare(
+                labels,
+                parent.evaluation.scores,
+                child.scores,
+                reward=reward,
+                clean_weight=s.clean_weight,
+            )
+            for parent in tried.parents
+        ]
+        return max(comparisons, key=lambda comparison: comparison.parent_reward)
+
+    # -- the record ------------------------------------------------------------------------------
+
+    def _commit(self, tried: Tried, candidate: Candidate, comparison: Comparison | None) -> None:
+        self.pool.add(candidate)
+        self.since_best += 1
+        if candidate.accept is not None:
+            self.merges.accepted += candidate.kind is Kind.MERGE
+            self.frontier.add(candidate, scores_of(candidate))
+            value = self._primary(candidate)
+            if value > self.best:
+                self.best, self.since_best = value, 0
+        self.parts.journal.append(EventKind.CANDIDATE, candidate_body(candidate, comparison))
+        self.parts.journal.append(EventKind.ITERATION, self._iteration_body(tried, candidate))
+
+    def _iteration_body(self, tried: Tried, candidate: Candidate) -> dict[str, Any]:
+        return {
+            "iteration": tried.iteration,
+            "kind": tried.kind,
+            "candidate": candidate.id,
+            "minibatch": [note.id for note in tried.notes],
+            "best": round(self.best, 9),
+            "since_best": self.since_best,
+            "frontier": self.frontier.members,
+            "traces_left_out": tried.proposal.truncated,
+            "judgements": self.parts.spending.judgements,
+            "spent": self.parts.spending.total.body(),
+        }
+
+    def _primary(self, candidate: Candidate) -> float:
+        assert candidate.accept is not None
+        return primary_value(candidate.accept, self.parts.settings.primary)
+
+
+def scores_of(candidate: Candidate) -> Mapping[str, float | None]:
+    """Accept scores of an entered candidate, by note id."""
+    table = candidate.accept
+    assert table is not None
+    return {label.id: s for label, s in zip(table.labels, table.scores, strict=True)}
+
+
+def candidate_body(candidate: Candidate, comparison: Comparison | None) -> dict[str, Any]:
+    """The candidate event: the candidate, its minibatch comparison and its accept measures."""
+    accept = candidate.accept
+    return {
+        **candidate.body(),
+        "minibatch": None if comparison is None else comparison.body(),
+        "accept": None if accept is None else measures_json(accept, candidate.flags),
+    }
