@@ -117,9 +117,7 @@ class Caller:
         del self._in_flight[key]
         if not flight.task.cancelled():
             # Whoever wanted the call gets the error; with nobody left it is not «never retrieved».
-            error = flight.task.exception()
-            if isinstance(error, StoreUnavailable):
-                self._broken = error
+            flight.task.exception()
 
     def _check(self) -> None:
         by = self._stop()
@@ -169,12 +167,13 @@ class Caller:
         finally:
             flight.asking = False
         self._breaker.succeeded()
-        stored = self.store.put(
-            spec,
-            reply,
-            latency_s=time.monotonic() - started,
-            elapsed_s=self.ledger.wall_s,
-        )
+        latency_s = time.monotonic() - started
+        try:
+            stored = self.store.put(spec, reply, latency_s=latency_s, elapsed_s=self.ledger.wall_s)
+        except StoreUnavailable as error:
+            # What cannot be stored is not bought.
+            self._broken = error
+            raise
         self.counts.made += 1
         self.ledger.charge(stored)
         return stored

@@ -57,9 +57,9 @@ class CallStore:
         self._lock = threading.Lock()
         self._dirty = False
         self._memo: dict[str, StoredCall] = {}
-        self._path = _sqlite_path(url)
         try:
             self._connection = _connect(url)
+            self._path = _sqlite_path(self._connection)
             METADATA.create_all(self._connection)
             own = sa.select(CALLS).where(CALLS.c.run_id == run_id).order_by(CALLS.c.id)
             for row in self._connection.execute(own).mappings():
@@ -182,14 +182,17 @@ def _connect(url: str) -> sa.Connection:
         # WAL with NORMAL: a commit reaches the log file at once, its flush to disk is `sync`'s.
         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
         connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
+        # A file that may only be read is refused now, not at the first reply that was paid for.
+        connection.exec_driver_sql("PRAGMA user_version=1")
     return connection
 
 
-def _sqlite_path(url: str) -> Path | None:
-    if not url.startswith("sqlite"):
+def _sqlite_path(connection: sa.Connection) -> Path | None:
+    """The database file; None for a database in memory or on a server."""
+    if connection.dialect.name != "sqlite":
         return None
-    database = sa.make_url(url).database
-    return Path(database) if database and database != ":memory:" else None
+    file = connection.exec_driver_sql("PRAGMA database_list").one()[2]
+    return Path(file) if file else None
 
 
 def _sync_folder(folder: Path) -> None:
