@@ -11,7 +11,8 @@ from heldout.splits.randomness import call_seed
 from heldout.students.calling import Calls, Read, interpret, retry_spec
 from heldout.students.calls import CallSpec, Stage
 from heldout.students.chat import Budget, Message, ModelPin
-from heldout.students.contracts import KeyedVerdicts, Violation, ViolationKind, parse_verdicts
+from heldout.students.contracts import Violation, ViolationKind
+from heldout.students.fact_contracts import KeyedVerdicts, parse_verdicts
 from heldout.students.facts import FactSheet, FactSource
 from heldout.students.frames import Frame
 from heldout.students.student import Judgement, Outcome

@@ -1,4 +1,4 @@
-"""Output contracts: what a reply must hold, and what it means when it does not.
+"""Output contracts of judges that give one answer: what a reply must hold, and what it means.
 
 Each parser takes the reply's text and gives a value or a `Violation`; none raises. Tolerant where
 the meaning is plain (prose before or after, fences, a number in quotes, other letter case), strict
@@ -7,10 +7,9 @@ where it is not: a missing or contradictory value is never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Protocol
 
 from heldout.students.replies import ReplyObject, json_objects, number, plain
 
@@ -38,33 +37,48 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeNoteAnswer:
-    """A score in [0, 10], 10 for a flawless note, and what the judge says about it."""
+class Answer:
+    """A score in the contract's range, higher for a better note, and what the judge says of it."""
 
     score: float
-    assessment: str
+    assessment: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StatedFact:
-    """One fact as the extractor gave it; `evidence` are words of the transcript, maybe none."""
+class Contract(Protocol):
+    """How an answer is read."""
 
-    text: str
-    evidence: str
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """Lowest and highest score."""
+
+    def parse(self, text: str) -> Answer | Violation:
+        """The answer in `text`."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedVerdicts:
-    """Verdicts by id. A miscount is a set difference, never a shift.
+@dataclass(frozen=True)
+class ScoreContract:
+    """`{"assessment": text, "score": low..high}`; the assessment may be absent."""
 
-    `verdicts` holds the readable answers to ids that were asked; `unanswered` the ids asked that
-    have none (left out, contradictory or not one of the allowed words), in the order asked;
-    `extra` the ids answered that nobody asked about.
-    """
+    low: float = 0.0
+    high: float = MAX_SCORE
 
-    verdicts: Mapping[str, str]
-    unanswered: tuple[str, ...]
-    extra: tuple[str, ...]
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """As declared."""
+        return (self.low, self.high)
+
+    def parse(self, text: str) -> Answer | Violation:
+        """The score of the last object that has one."""
+        found = last_with(text, "score")
+        if isinstance(found, Violation):
+            return found
+        score = read_number(found, "score", self.low, self.high)
+        return score if isinstance(score, Violation) else Answer(score, read_assessment(found))
+
+
+def parse_whole_note(text: str) -> Answer | Violation:
+    """Read `{"assessment": text, "score": 0..10}`."""
+    return ScoreContract().parse(text)
 
 
 def last_with(text: str, field: str) -> ReplyObject | Violation:
@@ -96,92 +110,7 @@ def read_number(found: ReplyObject, field: str, low: float, high: float) -> floa
     return value
 
 
-def parse_whole_note(text: str) -> WholeNoteAnswer | Violation:
-    """Read `{"assessment": text, "score": 0..10}`; the assessment may be absent."""
-    found = last_with(text, "score")
-    if isinstance(found, Violation):
-        return found
-    score = read_number(found, "score", 0.0, MAX_SCORE)
-    if isinstance(score, Violation):
-        return score
+def read_assessment(found: ReplyObject) -> str:
+    """The text in `assessment`, empty where there is none."""
     assessment = found.get("assessment", "")
-    return WholeNoteAnswer(score, plain(assessment) if isinstance(assessment, str) else "")
-
-
-def parse_facts(text: str) -> tuple[StatedFact, ...] | Violation:
-    """Read `{"facts": [{"text": …, "evidence": …}, …]}`; a repeated fact is kept once.
-
-    A bare string stands for a fact without evidence.
-    """
-    found = last_with(text, "facts")
-    if isinstance(found, Violation):
-        return found
-    entries = found["facts"]
-    if not isinstance(entries, list):
-        return Violation(ViolationKind.WRONG_TYPE, '"facts" must be a list')
-    facts: dict[str, StatedFact] = {}
-    for place, entry in enumerate(entries, start=1):
-        fact = _stated_fact(entry)
-        if fact is None:
-            return Violation(
-                ViolationKind.WRONG_TYPE,
-                f'entry {place} of "facts" has no readable "text"',
-            )
-        facts.setdefault(fact.text.casefold(), fact)
-    if not facts:
-        return Violation(ViolationKind.EMPTY, '"facts" is empty')
-    return tuple(facts.values())
-
-
-def _stated_fact(entry: Any) -> StatedFact | None:
-    """One entry of a facts list, or None where it cannot be read."""
-    if isinstance(entry, str):
-        entry = ReplyObject(text=entry)
-    if not isinstance(entry, ReplyObject) or "text" in entry.conflicts:
-        return None
-    text, evidence = entry.get("text"), entry.get("evidence", "")
-    if not isinstance(text, str) or not plain(text):
-        return None
-    return StatedFact(plain(text), plain(evidence) if isinstance(evidence, str) else "")
-
-
-def parse_verdicts(
-    text: str, asked: Collection[str], allowed: Collection[str], field: str = "verdicts"
-) -> KeyedVerdicts | Violation:
-    """Read `{field: {id: word, …}}` with words of `allowed`; the inner object may stand alone.
-
-    Only a reply without any such object is a violation: what it leaves open is the caller's to ask
-    again.
-    """
-    answers = _keyed(text, asked, field)
-    if isinstance(answers, Violation):
-        return answers
-    given: dict[str, set[str]] = {}
-    for key, value in answers.items():
-        words = given.setdefault(key.strip(), set())
-        words.add(value.strip().casefold() if isinstance(value, str) else "")
-        if key in answers.conflicts:
-            words.add("")
-    readable = {
-        key: word
-        for key in asked
-        for word in given.get(key, ())
-        if given[key] <= {word} & set(allowed)
-    }
-    return KeyedVerdicts(
-        readable,
-        tuple(key for key in asked if key not in readable),
-        tuple(plain(key) for key in given if key not in asked),
-    )
-
-
-def _keyed(text: str, asked: Collection[str], field: str) -> ReplyObject | Violation:
-    """The object that maps ids to answers: under `field`, or the last that has an id asked."""
-    found = last_with(text, field)
-    if isinstance(found, ReplyObject):
-        inner = found[field]
-        if isinstance(inner, ReplyObject):
-            return inner
-        return Violation(ViolationKind.WRONG_TYPE, f'"{field}" must be an object of id to word')
-    bare = [o for o in json_objects(text) if any(key.strip() in asked for key in o)]
-    return bare[-1] if bare and found.kind is not ViolationKind.CONFLICT else found
+    return plain(assessment) if isinstance(assessment, str) else ""

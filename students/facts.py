@@ -14,7 +14,7 @@ from heldout.students.blindness import assert_blind
 from heldout.students.calling import Calls, Read, ask
 from heldout.students.calls import CallSpec, Stage
 from heldout.students.chat import Budget, Message, ModelPin
-from heldout.students.contracts import StatedFact, parse_facts
+from heldout.students.fact_contracts import StatedFact, parse_facts
 from heldout.students.frames import Frame
 
 FACT_ID_DIGITS = 8

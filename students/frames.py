@@ -53,5 +53,5 @@ class Frame:
 
 def load_frame(name: str) -> Frame:
     """The frame that ships as `students/templates/<name>.txt`."""
-    text = resources.files("heldout.students").joinpath("templates", f"{name}.txt").read_text()
-    return Frame(name, text)
+    path = resources.files("heldout.students") / "templates" / f"{name}.txt"
+    return Frame(name, path.read_text("utf-8"))

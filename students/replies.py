@@ -29,13 +29,13 @@ def _with_conflicts(pairs: list[tuple[str, Any]]) -> ReplyObject:
     return result
 
 
-def _refuse_constant(name: str) -> Any:
-    """NaN and infinities are not JSON."""
-    raise ValueError(f"{name} is not a JSON number")
+def _no_constant(name: str) -> None:
+    """NaN and infinities are not JSON: whoever reads the value finds nothing."""
+    del name
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_with_conflicts, parse_constant=_refuse_constant, strict=False
+    object_pairs_hook=_with_conflicts, parse_constant=_no_constant, strict=False
 )
 
 
@@ -53,8 +53,10 @@ def json_objects(text: str) -> Iterator[ReplyObject]:
             if _reaches_end(error, text):
                 return
             end = start + 1
-        except (ValueError, RecursionError):  # not a number; nested beyond any contract
+        except ValueError:  # a number of more digits than Python reads
             end = start + 1
+        except RecursionError:  # nested beyond any contract
+            return
         else:
             yield value
         start = text.find("{", end)
@@ -79,7 +81,7 @@ def number(value: Any) -> float | None:
         return None
     if isinstance(value, str):
         try:
-            value = json.loads(value.strip(), parse_constant=_refuse_constant)
+            value = json.loads(value.strip(), parse_constant=_no_constant)
         except (ValueError, RecursionError):
             return None
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -9,31 +9,36 @@ from heldout.splits.randomness import call_seed
 from heldout.students.calling import Calls, ask
 from heldout.students.calls import CallSpec, Stage
 from heldout.students.chat import Budget, Message, ModelPin
-from heldout.students.contracts import MAX_SCORE, parse_whole_note
+from heldout.students.contracts import Contract, ScoreContract
 from heldout.students.frames import Frame
+from heldout.students.rules import AtMost, FlagRule
 from heldout.students.student import Judgement, Outcome
+
+ZERO_TO_TEN = ScoreContract()
+SEVEN_OR_LESS = AtMost(7.0)
 
 
 @dataclass(frozen=True)
 class WholeNoteJudge:
     """Faithfulness and completeness in one score (STUDY.md, «Judge designs»).
 
-    `run_seed` enters the seed of every call. `flag_at`: a note is flagged at this score or below,
-    a rule fixed before any data was seen. `occasion` buys calls afresh (drift check).
+    `run_seed` enters the seed of every call. `contract` reads the reply, `rule` flags (None: the
+    design has no rule of its own). `occasion` buys calls afresh (drift check).
     """
 
     frame: Frame
     pin: ModelPin
     caller: Calls
     run_seed: int
-    flag_at: float = 7.0
+    contract: Contract = ZERO_TO_TEN
+    rule: FlagRule | None = SEVEN_OR_LESS
     occasion: str = ""
     design: str = "whole_note"
 
     @property
     def score_range(self) -> tuple[float, float]:
         """The contract's range."""
-        return (0.0, MAX_SCORE)
+        return self.contract.score_range
 
     @property
     def calls_per_judgement(self) -> int:
@@ -41,16 +46,15 @@ class WholeNoteJudge:
         return 2
 
     async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
-        """Judge `note`; the score is in [0, 10], higher is better."""
+        """Judge `note`."""
         read = await ask(
-            self.caller, self._spec(block, note, budget, sample), parse_whole_note, self.run_seed
+            self.caller, self._spec(block, note, budget, sample), self.contract.parse, self.run_seed
         )
         if read.value is None:
             return read.failed()
-        score = read.value.score
-        return Judgement(
-            score, Outcome.OK, read.calls, read.value.assessment, flag=score <= self.flag_at
-        )
+        answer = read.value
+        flag = None if self.rule is None else self.rule.flags(answer)
+        return Judgement(answer.score, Outcome.OK, read.calls, answer.assessment, flag=flag)
 
     def _spec(self, block: str, note: Note, budget: Budget, sample: int) -> CallSpec:
         prompt = self.frame.render(

@@ -1,0 +1,37 @@
+"""Flag rules: when a judge calls a note faulty, fixed before any data was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from heldout.students.contracts import Answer
+
+
+class FlagRule(Protocol):
+    """Decides on one answer."""
+
+    def flags(self, answer: Answer) -> bool:
+        """True if the note is called faulty."""
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """Flags a score of `threshold` or less."""
+
+    threshold: float
+
+    def flags(self, answer: Answer) -> bool:
+        """Score <= threshold."""
+        return answer.score <= self.threshold
+
+
+@dataclass(frozen=True)
+class Below:
+    """Flags a score below `threshold`."""
+
+    threshold: float
+
+    def flags(self, answer: Answer) -> bool:
+        """Score < threshold."""
+        return answer.score < self.threshold
