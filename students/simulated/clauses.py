@@ -26,19 +26,30 @@ class Clause:
 _SENTENCE = re.compile(r"(?<=[.!?])[\"”»)\]]*\s+(?=\S)|\n\s*\n")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|cf|vs|approx|no|dr)\.$", re.I)
 _STARTS = "|".join(sorted(VERBS, key=len, reverse=True))
-_ADVERBS = r"(?:then |also |only then |next |finally |always |never |do not |don't |please |\w+ly )*"
+_ADVERBS = (
+    r"(?:then |also |only then |next |finally |always |never |do not |don't |please |\w+ly )*"
+)
 _SPLIT = re.compile(
     rf"\s*[;—–]\s*|\s+--?\s+|:\s+"
     rf"|,?\s+(?P<join>and|or|but|nor|then|so|yet)\s+(?={_ADVERBS}(?:{_STARTS}|not|you|"
     r"never|without|that)\b)"
     rf"|,\s+(?P<list>)(?={_ADVERBS}(?:{_STARTS}|not|you|never|without|do|don't|a|an|the|each|every"
     r"|instead of|rather than)\b)"
-    r"|,?\s+(?P<under>before|until|unless|after|once|without|instead of|rather than|by)\s+",
+    r"|,?\s+(?P<under>(?:before|until|unless|after|once)(?= )"
+    r"|(?:without|instead of|rather than|by|not by)"
+    r"(?= (?:first |ever |merely |simply )?(?!(?:mean|word|phras|noth|someth|everyth|anyth"
+    r"|find)ing\b)\w+ing\b| (?:an?|any|the) (?:\w+ )?(?:inventory|list|enum)))"
+    r"\s+",
     re.I,
 )
 _SUBORDINATE = re.compile(
     r"(?P<lead>(?:before|until|unless|after|once|without|instead of|rather than|in place of)\b"
     r"[^,;:]{2,140}),\s*",
+    re.I,
+)
+_OPENER = re.compile(
+    r"(?:for|in|with|on|at|from|to|as|when|while|where|whenever|wherever|during|since|because|given"
+    r"|if|within|under|across|throughout|though|although)\b",
     re.I,
 )
 _SHOWS = re.compile(
@@ -145,20 +156,23 @@ def _segments(text: str) -> Iterator[Clause]:
     """Clauses between conjunctions; each hangs on the one before unless it has its own subject."""
     frame = Head("")
     listed = False
-    for position, (joint, segment) in enumerate(_pieces(text)):
+    opened = False
+    for joint, segment in _pieces(text):
         head = peel(segment, dependent=joint == "under")
-        if joint.startswith("under"):
+        if not opened and not head.void and (not head.text or _OPENER.match(segment)):
+            continue  # «to begin with», «if a dose differs»
+        if joint == "under" and opened:
             yield from () if head.void or frame.void else (_dependent(head, frame, segment),)
             continue
-        if position and joint in ("join", "or", "list"):
+        if opened and joint in ("join", "or", "list"):
             own = _has_own_subject(segment)
             inert = frame.void or not frame.asks
             head = Head(head.text, head.asks, head.negated, head.void or (inert and not own))
             carries = joint == "or" or (joint == "list" and listed) or joint == "join"
             if carries and frame.negated and not head.negated and not own:
                 head = Head(head.text, head.asks, True, head.void)
+        frame, opened = head, True
         listed = frame.negated and " or " in text
-        frame = head
         if not head.void:
             yield Clause(head.text, head.asks, head.negated)
 
@@ -174,7 +188,9 @@ def _dependent(head: Head, frame: Head, segment: str) -> Clause:
 
 
 def _has_own_subject(segment: str) -> bool:
-    return bool(re.match(r"(?:you|please|instead|it is (?:essential|important|necessary))\b", segment))
+    return bool(
+        re.match(r"(?:you|please|instead|it is (?:essential|important|necessary))\b", segment)
+    )
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
@@ -195,5 +211,7 @@ def _joint(cut: re.Match[str]) -> str:
         return "under"
     if cut["join"]:
         word = cut["join"].lower()
-        return {"or": "or", "nor": "or", "and": "join"}.get(word, "reset" if word == "so" else "but")
+        return {"or": "or", "nor": "or", "and": "join"}.get(
+            word, "reset" if word == "so" else "but"
+        )
     return "list" if cut["list"] is not None else "reset"

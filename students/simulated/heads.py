@@ -46,14 +46,16 @@ _SKIP = re.compile(
 _CONTROL = re.compile(
     rf"(?:{_YOU} (?:really |always |first |also )?{_MODAL}"
     rf"|{_YOU} (?:are|is) (?:asked|required|expected|told|instructed|obliged) to"
-    r"|(?:make|be|making|being) (?:very |quite |absolutely )?(?:sure|certain)(?: to| that)?(?: you)?"
+    r"|(?:make|be|making|being) (?:very |quite |absolutely )?(?:sure|certain)(?: to"
+    r"| that)?(?: you)?"
     r"|ensure(?: that)?(?: you)?|see (?:to it )?that(?: you)?|take care (?:to|that)(?: you)?"
     r"|be (?:careful|strict|prepared|ready) to|remember to|do not forget to|don't forget to"
     r"|never forget to|do not fail to|never fail to|try(?: hard)? to|aim to|learn to|do(?= \w)"
     r"|(?:start|begin|open|proceed|work|continue|judge(?: it)?|score(?: it)?|do so|do this) by"
     r"|(?:start|begin|open|proceed|continue|work) (?:with|from)|go on to|by|let us|let's"
     r"|(?:your|the|one) (?:\w+ ){0,2}?(?:task|job|step|duty|work|aim|goal|move|action)"
-    r" (?:here )?(?:is|will be) to|(?:i|we) (?:want|ask|need|expect|would like) you to|i'd like you to"
+    r" (?:here )?(?:is|will be) to|(?:i|we) (?:want|ask|need|expect|would like) you to"
+    r"|i'd like you to"
     r"|it is (?:very |most )?(?:essential|important|necessary|vital|required|crucial|imperative"
     r"|your \w+) (?:to|that you)|having|after|once|you have|you've|until|unless|before)(?=\W|$)\s*",
     re.I,

@@ -46,5 +46,3 @@ def read_block(block: str) -> frozenset[Skill]:
             if answer is not None:
                 asked[skill] = answer
     return frozenset(skill for skill, wanted in asked.items() if wanted)
-
-

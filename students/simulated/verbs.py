@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-VERBS = frozenset(
-    """
+_BASE_FORMS = """
     accept add admit aim allow answer apply approximate ask assemble assess assign attend audit
     award base be begin bring build call carry catalog catalogue check choose classify collect
     combine compare compile complete conclude confirm confuse conflate consult contrast copy count
@@ -19,8 +18,9 @@ VERBS = frozenset(
     show sort spell spot start state step subtract swap tabulate take tally test think tick tolerate
     trace track treat trust try turn use validate verify view walk want watch wave weigh work
     write
-    """.split()
-)
+"""
+
+VERBS = frozenset(_BASE_FORMS.split())
 """Base forms that can open an order."""
 
 _IRREGULAR = {
@@ -31,7 +31,9 @@ _IRREGULAR = {
     "write": "written", "forgive": "forgiven", "begin": "begun", "do": "done", "be": "been",
     "bring": "brought",
 }  # fmt: skip
-_DOUBLED = frozenset("begin get put run set let jot dock swap spot scan drop tag step".split())
+_DOUBLED = frozenset(
+    ("begin", "get", "put", "run", "set", "let", "jot", "swap", "spot", "scan", "step")
+)
 
 
 def _participle(verb: str) -> str:
@@ -41,13 +43,13 @@ def _participle(verb: str) -> str:
         return verb + "d"
     if verb.endswith("y") and verb[-2] not in "aeou":
         return verb[:-1] + "ied"
-    return verb + (verb[-1] if verb in _DOUBLED - {"dock"} else "") + "ed"
+    return verb + (verb[-1] if verb in _DOUBLED else "") + "ed"
 
 
 def _gerund(verb: str) -> str:
     if verb.endswith("e") and verb not in ("be", "see"):
         return verb[:-1] + "ing"
-    return verb + (verb[-1] if verb in _DOUBLED - {"dock"} else "") + "ing"
+    return verb + (verb[-1] if verb in _DOUBLED else "") + "ing"
 
 
 PARTICIPLES = {_participle(verb): verb for verb in sorted(VERBS)}

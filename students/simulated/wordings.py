@@ -21,6 +21,7 @@ class Wording:
     forbids: tuple[re.Pattern[str], ...] = ()
     rules: tuple[re.Pattern[str], ...] = ()
     against: tuple[re.Pattern[str], ...] = ()
+    ensures: tuple[re.Pattern[str], ...] = ()
     never: re.Pattern[str] | None = None
 
 
@@ -28,7 +29,9 @@ def _c(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern) for pattern in patterns)
 
 
-_CALL = r"(?:count|treat|mark|call|regard|take|consider|record|score|grade|class|report|answer|give)"
+_CALL = (
+    r"(?:count|treat|mark|call|regard|take|consider|record|score|grade|class|report|answer|give)"
+)
 _LOWER = (
     r"(?:penali[sz]e|punish|deduct|lower|dock|flag|reduce|subtract|take (?:off|away|points)"
     r"|mark down|pull|report)"
@@ -37,9 +40,13 @@ _ACCEPT = (
     r"(?:accept|tolerate|overlook|excuse|forgive|ignore|let|allow|permit|pass over|settle for"
     r"|be (?:satisfied|content)|credit|rely on|reward|give full|award full|make do)"
 )
-_GOOD = r"\b(?:captured|present|recorded|covered|full|complete|whole|correct|equal|equivalent|same|match)"
+_GOOD = (
+    r"\b(?:captured|present|recorded|covered|full|complete|whole|correct|equal|equivalent|same"
+    r"|match)"
+)
 _BAD = (
-    r"\b(?:absent|missing|not (?:\w+ )?(?:captured|present|recorded|enough|full|covered|correct)|error"
+    r"\b(?:absent|missing|not (?:\w+ )?(?:captured|present|recorded|enough|full|covered"
+    r"|correct)|error"
     r"|wrong|mistake|omission|omitted|gap|fault|contradict\w*|incorrect|lost|miss|unsupported"
     r"|mismatch|incomplete|partial\w*|half|misplaced|failure|defect|less|lower|only)\b"
 )
@@ -58,15 +65,19 @@ _MAKE = (
     r"(?:make|build|draw up|compile|prepare|create|draft|write|produce|assemble|set up|take|keep"
     r"|form|do|complete|give|use|put together|work|open|begin|start|finish)"
 )
-_INVENTORY_NOUN = r"\b(?:inventory|enumeration|itemi[sz]ed list|list|catalogue|register|tally|index)\b"
+_INVENTORY_NOUN = (
+    r"\b(?:inventory|enumeration|itemi[sz]ed list|list|catalogue|register|tally|index)\b"
+)
 
 _VALUE = (
     r"\b(?:numbers?|figures?|values?|quantit\w+|dos(?:e|es|age|ages)|amounts?|durations?|dates?"
-    r"|times|timings?|measurements?|sides?|laterality|left|frequenc\w+|ages?|strengths?|counts"
+    r"|times|timings?|measurements?|sides?|laterality|left (?:and|or|from|for|versus) right"
+    r"|frequenc\w+|ages?|strengths?|counts"
     r"|numeric\w*|numerals?|digits?)\b"
 )
 _PARAPHRASE = (
-    r"\b(?:paraphras\w*|reword\w*|rephras\w*|other words|different(?:ly)? word\w*|differen\w+ (?:in|of)"
+    r"\b(?:paraphras\w*|reword\w*|rephras\w*|other words|different(?:ly)? word\w*"
+    r"|differen\w+ (?:in|of)"
     r" (?:wording|words|phrasing)|own words|synonym\w*|abbreviat\w*|acronym\w*|shorthand"
     r"|(?:unit )?conversions?|converted|conversion of units|same meaning|another wording|equivalent"
     r"(?: \w+)?|(?:lay|medical|clinical|technical) (?:terms?|words?|language)|restat\w+ in other"
@@ -76,7 +87,8 @@ _FRAGMENT = (
     r"\b(?:fragments?|part of|partial(?:ly)?|partly|half[- ]\w+|incomplete(?:ly)?|detail-?less"
     r"|without (?:\w+ ){0,3}(?:details?|specifics|qualifiers?)|lack\w* (?:\w+ ){0,3}details?"
     r"|los(?:t|es|ing) (?:\w+ ){0,2}details?|(?:vague|bare|mere|passing|thin|loose|general|generic)"
-    r" (?:\w+ )?mentions?|mentions? (?:that|which|without)|only (?:a|the|its) (?:mention|name|fragment"
+    r" (?:\w+ )?mentions?|mentions? (?:that|which|without)|only (?:a|the|its) (?:mention"
+    r"|name|fragment"
     r"|part|remnant|topic)|remnants?|stripped|traces?|hints?|leftovers?|stub|less specific"
     r"|drops? (?:\w+ ){0,2}details?|details? (?:is|are|was|were)? ?(?:missing|lost|dropped|gone))\b"
 )
@@ -86,25 +98,31 @@ _ELSEWHERE = (
     r"|under (?:an)?other|echo\w*)\b"
 )
 _OWN_SECTION = (
-    r"\b(?:(?:its|their|his|her|own|proper|right|correct|expected) (?:own |proper |right )?(?:section"
+    r"\b(?:(?:its|their|his|her|own|proper|right|correct|expected) (?:own |proper "
+    r"|right )?(?:section"
     r"|place|heading)s?|(?:section|place|heading)s? (?:\w+ )?(?:\w+ )?(?:belongs?|where (?:it|they)"
-    r"|expects?)|where (?:it|they) belongs?|section by section|section it belongs|belongs? (?:to|in|under))\b"
+    r"|expects?)|where (?:it|they) belongs?|section by section|section it belongs"
+    r"|belongs? (?:to|in|under))\b"
 )
 _POLARITY = (
     r"\b(?:negatives?|negat\w+|denials?|den(?:y|ies|ied)|polarity|certaint\w*|uncertain\w*|hedg\w*"
-    r"|harden\w*|suspected|suspicions?|possible|possibilit\w+|absence|ruled out|likelihood|probab\w+"
+    r"|harden\w*|suspected|suspicions?|possible|possibilit\w+|absence|ruled out|likelihood"
+    r"|probab\w+"
     r"|tentative\w*|confidence|doubts?|firmness|degree of belief)\b"
 )
 _UNSUPPORTED = (
-    r"\b(?:unsupported|(?:no|without|lacks?|lacking|any|find|finds|has|have|for) (?:\w+ )?(?:support|basis"
+    r"\b(?:unsupported|(?:no|without|lacks?|lacking|any|find|finds|has|have"
+    r"|for) (?:\w+ )?(?:support|basis"
     r"|source|backing)|not (?:supported|said|stated|mentioned|backed|grounded|found|heard|come)"
-    r"|never (?:said|stated|mentioned|came|spoken|heard)|invent\w*|fabricat\w*|made[- ]up"
+    r"|never (?:said|stated|mentioned|came|spoken|heard)|invent(?:ed|ions?|s)?\b"
+    r"|fabricat\w*|made[- ]up"
     r"|hallucinat\w*|additions?|added|nothing in the (?:transcript|consultation)"
     r"|(?:nobody|no one|neither) (?:\w+ )?said|cannot be (?:traced|found|supported)|absent from the"
     r" (?:transcript|consultation|conversation)|is supported|are supported|back to the)\b"
 )
 _NOTE_CLAIM = (
-    r"\b(?:statements?|sentences?|claims?|lines?|assertions?|entry|entries|anything|everything|content)\b"
+    r"\b(?:statements?|sentences?|claims?|lines?|assertions?|entry|entries|anything|everything"
+    r"|content)\b"
 )
 
 WORDINGS = {
@@ -113,34 +131,43 @@ WORDINGS = {
             rf"{_LIST}\b(?:(?!\bnote\b).)*{_FACT}",
             rf"{_MAKE}\b.*{_INVENTORY_NOUN}.*(?:{_FACT}|transcript|consultation|said)",
             rf"{_MAKE}\b.*\binventory\b",
-            rf"(?:an?|the|your|any|full|complete|every)? ?(?:\w+ )?{_INVENTORY_NOUN}(?:.*(?:{_FACT}|"
+            rf"(?:an?|the|your|any|full|complete"
+            rf"|every)? ?(?:\w+ )?{_INVENTORY_NOUN}(?:.*(?:{_FACT}|"
             r"transcript|consultation|said)|$)",
-            r"(?:go|work|walk|step|move|proceed|run|read|take|check|compare|test|look) .*\b(?:facts?|"
-            r"items?|statements?|findings?)\b.*(?:one by one|in turn|one at a time|by fact|separately"
+            r"(?:go|work|walk|step|move|proceed|run|read|take|check|compare|test"
+            r"|look) .*\b(?:facts?|"
+            r"items?|statements?|findings?)\b.*(?:one by one|in turn|one at a time|by fact"
+            r"|separately"
             r"|individually)",
             r"(?:go|work|walk|step|move|proceed|run|read) .*\bfact by fact",
         ),
         never=re.compile(
             r"\b(?:errors?|problems?|mistakes?|faults?|unsupported|discrepanc\w*|missing|omissions?"
-            r"|omitted|invented|score|reasons?)\b(?!.*(?:transcript|consultation|conversation|dialogue|said))"
+            r"|omitted|invented|score|reasons?)\b(?!.*(?:transcript|consultation"
+            r"|conversation|dialogue|said))"
         ),
     ),
     "fine_score": Wording(
         wants=_c(
-            r"(?:score|rate|grade|mark|give|use|report|express|state|write|put|answer|assign|award|return"
+            r"(?:score|rate|grade|mark|give|use|report|express|state|write|put|answer"
+            r"|assign|award|return"
             r"|provide|choose|record|set|make|keep|carry|work|finish|end|quote|let|show|separate|"
-            r"distinguish|end)\b.*(?:\bdecimals?\b|\btenths?\b|\b0[.,]1\b|after the point|\bfractional\b"
-            r"|\bfine(?:r|ly)?[- ](?:grained|scale|steps?|scores?|grades?|gradations?|graded)|finely"
+            r"distinguish|end)\b.*(?:\bdecimals?\b|\btenths?\b|\b0[.,]1\b|after the point"
+            r"|\bfractional\b"
+            r"|\bfine(?:r|ly)?[- ](?:grained|scale|steps?|scores?|grades?|gradations?"
+            r"|graded)|finely"
             r"|\bdigit after)",
         ),
         forbids=_c(
-            r"(?:round|use|give|limit|restrict|stick|confine|settle|keep)\b.*(?:\bwhole\b|\binteger|"
+            r"(?:round|use|give|limit|restrict|stick|confine|settle|keep)\b.*(?:\bwhole\b"
+            r"|\binteger|"
             r"\bhalf[- ]points?|\bhalves\b)",
             r"round\b.*\bscore",
         ),
         rules=_c(
             r"(?:the|your|a|each|every)? ?(?:\w+ )?scores? .*(?:decimal|tenth|0\.1)",
-            r"(?:one|a|exactly one) (?:decimal|digit after).* (?:is|are) (?:required|expected|wanted)",
+            r"(?:one|a|exactly one) (?:decimal|digit after).* (?:is|are) (?:required"
+            r"|expected|wanted)",
         ),
         against=_c(
             r"(?:the|your|a|each|every)? ?(?:\w+ )?scores? .*(?:whole|integer)",
@@ -149,8 +176,10 @@ WORDINGS = {
     ),
     "values": Wording(
         wants=_c(
-            r"(?:compare|check|verify|match|confirm|test|inspect|cross-check|contrast|reconcile|audit"
-            r"|validate|scrutini[sz]e|insist|require|demand|look|watch|measure|hold|weigh|pay|attend|"
+            r"(?:compare|check|verify|match|confirm|test|inspect|cross-check|contrast"
+            r"|reconcile|audit"
+            r"|validate|scrutini[sz]e|insist|require|demand|look|watch|measure|hold|weigh"
+            r"|pay|attend|"
             rf"make|see|trace|read|be|keep|expect|mind)\b.*{_VALUE}",
             rf"{_CALL}\b.*{_VALUE}.*{_BAD}",
             rf"{_CALL}\b.*{_BAD}.*{_VALUE}",
@@ -161,11 +190,18 @@ WORDINGS = {
             rf"{_CALL}\b.*{_VALUE}.*{_GOOD}",
         ),
         rules=_c(
-            rf"(?:an?|any|each|every|the|all)? ?(?:\w+ )?{_VALUE}.*(?:{_BAD}|(?:must|should|has to|have to"
+            rf"(?:an?|any|each|every|the|all)? ?(?:\w+ )?{_VALUE}.*(?:{_BAD}|(?:must|should"
+            rf"|has to|have to"
             r"|needs? to) (?:match|agree|be|stay|equal))",
-            rf"(?:an?|any|each|every|the)? ?(?:facts?|entr\w+|statements?|mentions?) .*{_VALUE}.*{_BAD}",
+            rf"(?:an?|any|each|every|the)? ?(?:facts?|entr\w+|statements?"
+            rf"|mentions?) .*{_VALUE}.*{_BAD}",
         ),
-        against=_c(rf"(?:approximate|rounded|small|minor) .*{_VALUE}.*(?:fine|acceptable|enough|harmless)"),
+        ensures=_c(
+            rf".*{_VALUE}.*\b(?:match\w*|agrees?|equals?|tall(?:y|ies)|corresponds?|identical)\b"
+        ),
+        against=_c(
+            rf"(?:approximate|rounded|small|minor) .*{_VALUE}.*(?:fine|acceptable|enough|harmless)"
+        ),
         never=re.compile(r"\bscores? (?:to|with|in)\b|whole numbers?|decimal|from 0 to 10"),
     ),
     "paraphrase": Wording(
@@ -182,22 +218,30 @@ WORDINGS = {
             rf"{_CALL}\b.*{_BAD}.*{_PARAPHRASE}",
         ),
         rules=_c(
-            rf"(?!.*\b(?:is|are|does|do|counts?) (?:not|no|never)\b).*?{_PARAPHRASE}.*?(?:counts?|is|are|"
-            rf"qualif\w+|suffices?|passes|earns|stands?)\b.*(?:{_GOOD}|enough|fine|acceptable|accepted|ok)",
-            rf".*?{_PARAPHRASE}.*(?:is|are) (?:not|no) (?:an? )?(?:error|omission|fault|mistake|gap|missing)",
+            rf"(?!.*\b(?:is|are|does|do|counts?) (?:not|no"
+            rf"|never)\b).*?{_PARAPHRASE}.*?(?:counts?|is|are|"
+            rf"qualif\w+|suffices?|passes|earns|stands?)\b.*(?:{_GOOD}|enough|fine"
+            rf"|acceptable|accepted|ok)",
+            rf".*?{_PARAPHRASE}.*(?:is|are) (?:not|no) (?:an? )?(?:error|omission|fault"
+            rf"|mistake|gap|missing)",
             r".*?\bwording need not\b",
         ),
-        against=_c(rf".*?{_PARAPHRASE}.*(?:not (?:count|captured|acceptable|enough)|never|unacceptable)"),
+        against=_c(
+            rf".*?{_PARAPHRASE}.*(?:not (?:count|captured|acceptable|enough)|never|unacceptable)"
+        ),
         never=re.compile(r"\b(?:fragments?|elsewhere|different doses?)\b"),
     ),
     "partial": Wording(
         wants=_c(
             rf"{_LOWER}\b.*{_FRAGMENT}",
-            rf"(?:give|award|allow|grant) (?:only |at most |just )?(?:half|part|partial|reduced|less).*",
+            r"(?:give|award|allow|grant) (?:only |at most |just )?(?:half|part|partial"
+            r"|reduced|less).*",
             rf"(?:{_CALL}|credit|rate)\b.*{_FRAGMENT}.*{_BAD}",
             rf"(?:{_CALL}|credit|rate)\b.*{_BAD}.*{_FRAGMENT}",
-            r"(?:require|demand|expect|insist|ask|look|want|check|verify|hold)\b.*\b(?:(?:all|every|each|"
-            r"full|its|their|whole|complete)\b (?:of )?(?:the |its )?(?:details?|specifics|qualifiers?)"
+            r"(?:require|demand|expect|insist|ask|look|want|check|verify"
+            r"|hold)\b.*\b(?:(?:all|every|each|"
+            r"full|its|their|whole|complete)\b (?:of )?(?:the |its )?(?:details?|specifics"
+            r"|qualifiers?)"
             r"|in full|whole fact|completely|full fact|with its details?)\b",
             r"(?:distinguish|separate|tell)\b.*(?:full|complete).*(?:partial|fragment|mention)",
         ),
@@ -205,38 +249,49 @@ WORDINGS = {
             rf"(?:{_ACCEPT}|{_CALL})\b.*{_FRAGMENT}",
         ),
         rules=_c(
-            rf"(?:an?|any|the|each|every)?.*?{_FRAGMENT}.*\b(?:is|are|does|do|earns?|scores?|deserves?|"
+            rf"(?:an?|any|the|each|every)?.*?{_FRAGMENT}.*\b(?:is|are|does|do|earns?"
+            rf"|scores?|deserves?|"
             rf"counts?|gets?|remains?|must|should|cannot)\b.*(?:{_BAD}|not\b|no\b)",
         ),
-        against=_c(rf"(?:an?|any|the)?.*?{_FRAGMENT}.*(?:counts? as|is) (?:\w+ )?(?:captured|enough|full|fine)"),
+        against=_c(
+            rf"(?:an?|any|the)?.*?{_FRAGMENT}.*(?:counts? as|is) (?!not\b|never\b"
+            rf"|no\b)(?:\w+ )?(?:captured|enough|full|fine)"
+        ),
         never=re.compile(r"\belsewhere\b|\bsection\b"),
     ),
     "placement": Wording(
         wants=_c(
-            r"(?:check|require|demand|insist|expect|look|hold|verify|want|judge|search|read|confirm|ask|test"
+            r"(?:check|require|demand|insist|expect|look|hold|verify|want|judge|search|read"
+            r"|confirm|ask|test"
             rf"|see|make|compare|seek|find)\b.*{_OWN_SECTION}",
             rf"(?:{_LOWER})\b.*(?:{_ELSEWHERE}|{_OWN_SECTION})",
             rf"{_CALL}\b.*(?:{_ELSEWHERE}|{_OWN_SECTION}).*{_BAD}",
             rf"{_CALL}\b.*{_BAD}.*(?:{_ELSEWHERE}|{_OWN_SECTION})",
-            r"(?:judge|check|read|take|go|compare)\b.*\b(?:section by section|each section (?:by itself"
+            r"(?:judge|check|read|take|go|compare)\b.*\b(?:section by section"
+            r"|each section (?:by itself"
             r"|alone|on its own|for its own))",
         ),
         forbids=_c(
             rf"(?:{_ACCEPT}|{_CALL}|trust)\b.*{_ELSEWHERE}",
         ),
         rules=_c(
-            r"(?:each|every|an?|the) section (?:must|should|has to|needs to|is to|have to) .*\bown\b",
+            r"(?:each|every|an?|the) section (?:must|should|has to|needs to|is to"
+            r"|have to) .*\bown\b",
             rf".*?{_ELSEWHERE}.*\b(?:does|do|is|are|cannot|can|must|should|will|makes?|earns?)\b ?"
             r"(?:not|no|never|nothing|n't)\b",
             rf".*?{_ELSEWHERE}.*\b(?:is|are|counts?)\b.*{_BAD}",
             r"(?:an?|each|every|the) facts? (?:must|should|has to|belongs?|needs to) .*\bsection",
         ),
-        against=_c(rf".*?{_ELSEWHERE}.*(?:counts?|is|are) (?:as )?(?:enough|captured|fine|sufficient)"),
+        against=_c(
+            rf".*?{_ELSEWHERE}.*(?:counts?|is|are) (?:as )?(?:enough|captured|fine|sufficient)"
+        ),
     ),
     "polarity": Wording(
         wants=_c(
-            r"(?:compare|check|verify|confirm|watch|look|match|test|inspect|mind|attend|pay|keep|distinguish"
-            r"|note|cross-check|contrast|scrutini[sz]e|track|see|make|read|be|separate|hold|audit|preserve"
+            r"(?:compare|check|verify|confirm|watch|look|match|test|inspect|mind|attend|pay"
+            r"|keep|distinguish"
+            r"|note|cross-check|contrast|scrutini[sz]e|track|see|make|read|be|separate|hold"
+            r"|audit|preserve"
             rf"|weigh)\b.*{_POLARITY}",
             rf"{_LOWER}\b.*{_POLARITY}",
             rf"{_CALL}\b.*{_POLARITY}.*{_BAD}",
@@ -247,34 +302,47 @@ WORDINGS = {
             rf".*{_POLARITY}",
         ),
         rules=_c(
-            rf"(?:an?|any|each|every|the|all)? ?(?:\w+ ){{0,3}}?{_POLARITY}.*(?:{_BAD}|(?:must|should|has to"
+            rf"(?:an?|any|each|every|the|all)? ?(?:\w+ ){{0,3}}?{_POLARITY}.*(?:{_BAD}"
+            rf"|(?:must|should|has to"
             r"|have to|needs? to) (?:match|agree|be|stay|remain|survive))",
+        ),
+        ensures=_c(
+            rf".*{_POLARITY}.*\b(?:stays?|remains?|match\w*|agrees?|survives?|kept"
+            rf"|preserved|carried)\b"
         ),
         never=re.compile(r"\bfalse negatives?\b|\bcertainty of (?:the|your) (?:score|judg)"),
     ),
     "unsupported": Wording(
         wants=_c(
-            r"(?:look|search|check|find|list|hunt|watch|scan|identify|verify|test|ask|name|trace|read|go"
-            r"|point|note|demand|require|make|see|seek|inspect|question|mark|be|confirm|scrutini[sz]e)\b"
+            r"(?:look|search|check|find|list|hunt|watch|scan|identify|verify|test|ask|name"
+            r"|trace|read|go"
+            r"|point|note|demand|require|make|see|seek|inspect|question|mark|be|confirm"
+            r"|scrutini[sz]e)\b"
             rf".*{_UNSUPPORTED}",
             rf"{_LOWER}\b.*{_UNSUPPORTED}",
             rf"{_CALL}\b.*{_UNSUPPORTED}.*{_BAD}",
             rf"{_CALL}\b.*{_BAD}.*{_UNSUPPORTED}",
             r"(?:check|compare|verify|trace|test|hold|match|read|find|look)\b.*"
-            rf"{_NOTE_CLAIM}.*\bnote\b.*\b(?:against|in|with|to|from|for)\b.*(?:transcript|consultation"
+            rf"{_NOTE_CLAIM}.*\bnote\b.*\b(?:against|in|with|to|from|for)\b.*(?:transcript"
+            rf"|consultation"
             r"|conversation|support|source|basis)",
         ),
         forbids=_c(rf"(?:{_ACCEPT}|neglect)\b.*{_UNSUPPORTED}"),
         rules=_c(
-            rf".*?{_NOTE_CLAIM}.*\b(?:must|should|has to|needs?|need to|have to)\b.*\b(?:support\w*|basis"
+            rf".*?{_NOTE_CLAIM}.*\b(?:must|should|has to|needs?|need to"
+            rf"|have to)\b.*\b(?:support\w*|basis"
             r"|source|backed|grounded|rest on|come from|traceable)",
             rf".*?\b(?:note|{_NOTE_CLAIM}).*{_UNSUPPORTED}.*(?:is|are|counts?) .*{_BAD}",
         ),
-        never=re.compile(r"\b(?:fact|facts) .*(?:missing|absent) from the note|missing from the note"),
+        never=re.compile(
+            r"\b(?:fact|facts) .*(?:missing|absent) from the note|missing from the note"
+        ),
     ),
 }
 
-_NONE_OF = re.compile(r"^\S+(?: \S+){0,2}? (?:no|none|nothing|neither|zero)\b(?! (?:support|basis|source))")
+_NONE_OF = re.compile(
+    r"^\S+(?: \S+){0,2}? (?:no|none|nothing|neither|zero)\b(?! (?:support|basis|source))"
+)
 
 
 def asks_for(skill: str, clause: Clause) -> bool | None:
@@ -285,7 +353,7 @@ def asks_for(skill: str, clause: Clause) -> bool | None:
         return None
     if clause.asks:
         negated = clause.negated != bool(_NONE_OF.match(text))
-        if any(pattern.match(text) for pattern in wording.wants):
+        if any(pattern.match(text) for pattern in (*wording.wants, *wording.ensures)):
             return not negated
         if any(pattern.match(text) for pattern in wording.forbids):
             return negated
