@@ -35,6 +35,17 @@ def cluster_draws(clusters: int, resamples: int, rng: np.random.Generator) -> In
     return rng.integers(0, clusters, size=(resamples, clusters), dtype=np.int64)
 
 
+def cluster_weights(clusters: int, resamples: int, rng: np.random.Generator) -> FloatArray:
+    """How often each consultation was drawn, shape (resamples, clusters); rows sum to clusters.
+
+    For statistics that are products with a matrix; `cluster_draws` is faster for plain means.
+    """
+    draws = cluster_draws(clusters, resamples, rng)
+    flat = (draws + np.arange(resamples)[:, None] * clusters).ravel()
+    counts = np.bincount(flat, minlength=resamples * clusters)
+    return counts.reshape(resamples, clusters).astype(np.float64)
+
+
 def bootstrap_means(
     data: ClusterSums, rng: np.random.Generator, *, resamples: int = RESAMPLES
 ) -> FloatArray:

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from heldout.gepa.statistics.declared import Direction, declared
 from heldout.gepa.statistics.difference import Difference, difference, note_difference
 from heldout.gepa.statistics.intervals import Interval
 from heldout.gepa.statistics.judged import Judged
@@ -76,9 +77,6 @@ class SideVerdict:
 
 PairedSide = Literal["omissions", "commissions"]
 
-LESS_IS_HARM = ("omissions", "commissions", "detection")
-"""Measures where a fall is harm; of the others (false_alarms, violations) a rise."""
-
 
 def side_differences(
     candidate: Judged, baseline: Judged, *, paired_side: PairedSide
@@ -118,7 +116,7 @@ def side_verdict(
     interval = data.interval(level) if data is not None else None
     if data is None or interval is None:
         return SideVerdict(measure, SideState.NOT_RESOLVABLE, margin, 0, 0, None, None)
-    less = measure in LESS_IS_HARM
+    less = declared(measure).direction is Direction.HIGHER
     shown = -interval.high if less else interval.low
     reach = max(-interval.low if less else interval.high, _unseen(data, level))
     state = SideState.NOT_RESOLVABLE

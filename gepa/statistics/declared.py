@@ -1,0 +1,110 @@
+"""Every measure by name, with its direction and range; an undeclared one cannot be used.
+
+A report that does not know whether more is better can only mislead. `figure` is the one way to put
+a name beside a number, and it checks both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Direction(StrEnum):
+    """Which way is better."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NEITHER = "neither"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A name with what its values mean; `chance` is what a judge with no signal gets, if fixed."""
+
+    name: str
+    direction: Direction
+    low: float
+    high: float
+    chance: float | None = None
+
+    def worse_by(self, change: float) -> float:
+        """How much a change of this size is for the worse (negative where it is for the better)."""
+        return -change if self.direction is Direction.HIGHER else change
+
+
+class UndeclaredMeasure(ValueError):
+    """A measure name that `DECLARED` does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A declared measure with its value; `na` (value None) carries its support and the reason."""
+
+    measure: Measure
+    value: float | None
+    support: int
+    reason: str | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """`{value, support, direction}`, and the reason where the value is null."""
+        body: dict[str, object] = {
+            "value": self.value,
+            "support": self.support,
+            "direction": self.measure.direction.value,
+        }
+        return body if self.reason is None else {**body, "reason": self.reason}
+
+
+def _table(*measures: Measure) -> dict[str, Measure]:
+    return {measure.name: measure for measure in measures}
+
+
+HIGHER, LOWER, NEITHER = Direction.HIGHER, Direction.LOWER, Direction.NEITHER
+
+DECLARED = _table(
+    Measure("paired_omissions", HIGHER, 0, 1, chance=0.5),
+    Measure("paired_commissions", HIGHER, 0, 1, chance=0.5),
+    Measure("omissions", HIGHER, 0, 1, chance=0.5),
+    Measure("commissions", HIGHER, 0, 1, chance=0.5),
+    Measure("detection", HIGHER, 0, 1),
+    Measure("false_alarms", LOWER, 0, 1),
+    Measure("violations", LOWER, 0, 1),
+    Measure("swept_detection", HIGHER, 0, 1),
+    Measure("swept_false_alarms", LOWER, 0, 1),
+    Measure("auc", HIGHER, 0, 1, chance=0.5),
+    Measure("youden_j", HIGHER, 0, 1, chance=0.0),
+    Measure("coverage", HIGHER, 0, 1),
+    Measure("weighted_capture", HIGHER, 0, 1),
+    Measure("facts_captured", HIGHER, 0, 100),
+    Measure("facts_missed", LOWER, 0, 100),
+    Measure("names_the_fact", HIGHER, 0, 1),
+    Measure("kappa", HIGHER, -1, 1, chance=0.0),
+    Measure("pass_k", HIGHER, 0, 1),
+    Measure("macro_recall", HIGHER, 0, 1, chance=0.5),
+    Measure("f1", HIGHER, 0, 1),
+    Measure("length_following", NEITHER, -1, 1, chance=0.0),
+    Measure("mean_score", NEITHER, float("-inf"), float("inf")),
+)
+"""All measures; a new one is one line here."""
+
+
+def declared(name: str) -> Measure:
+    """The declaration of `name`. Raises UndeclaredMeasure, naming the known ones."""
+    if name not in DECLARED:
+        raise UndeclaredMeasure(f"measure {name!r} is not declared; known: {', '.join(DECLARED)}")
+    return DECLARED[name]
+
+
+def figure(name: str, value: float | None, support: int, reason: str = "") -> Figure:
+    """A figure of a declared measure.
+
+    Without a value the reason defaults to an empty denominator. Raises UndeclaredMeasure, and
+    ValueError for a value outside the declared range or NaN.
+    """
+    measure = declared(name)
+    if value is None:
+        return Figure(measure, None, support, reason or "the denominator is zero")
+    if not measure.low <= value <= measure.high:
+        raise ValueError(f"{name} = {value} lies outside [{measure.low:g}, {measure.high:g}]")
+    return Figure(measure, value, support)

@@ -1,0 +1,94 @@
+"""Slices: the paired figure by class, trace level, severity, stratum and construction source.
+
+Descriptive only: support and interval, no p-value. A slice under ten pairs or five consultations
+shows its counts and nothing computed from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from heldout.gepa.statistics.intervals import UNIT, Interval, cluster_t
+from heldout.gepa.statistics.paired import Paired, answered_pairs, half_points, paired
+from heldout.gepa.statistics.selection import Selection, rows_of
+from heldout.gepa.statistics.table import BoolArray, ScoreTable
+from heldout.splits.benchmark import NoteLabel
+
+Axis = Literal["class", "trace", "severity", "stratum", "source"]
+AXES: tuple[Axis, ...] = ("class", "trace", "severity", "stratum", "source")
+MIN_PAIRS = 10
+MIN_CONSULTATIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One value of one axis; `interval` is None where the support is too small."""
+
+    axis: Axis
+    key: str
+    pairs: Paired
+    consultations: int
+    interval: Interval | None
+
+    @property
+    def value(self) -> float | None:
+        """Paired discrimination, None where the support is too small to print it."""
+        return self.pairs.value if self.interval else None
+
+    def to_json(self) -> dict[str, object]:
+        """Counts always; `paired` and `interval` null where the support is too small."""
+        return {
+            "n": self.pairs.n,
+            "wins": self.pairs.wins,
+            "ties": self.pairs.ties,
+            "losses": self.pairs.losses,
+            "violations": self.pairs.violations,
+            "consultations": self.consultations,
+            "paired": self.value,
+            "interval": self.interval.to_json() if self.interval else None,
+        }
+
+
+def slices(
+    table: ScoreTable, axis: Axis, select: Selection = "errored", *, level: float = 0.95
+) -> tuple[Slice, ...]:
+    """The slices of `select` along `axis`, in order of keys; notes without a key are left out."""
+    rows = rows_of(table, select)
+    keys = [
+        slice_key(label, axis) if row else "" for label, row in zip(table.labels, rows, strict=True)
+    ]
+    return tuple(
+        _slice(table, axis, key, np.array([k == key for k in keys], dtype=np.bool_), level)
+        for key in sorted(set(keys) - {""})
+    )
+
+
+def slice_key(label: NoteLabel, axis: Axis) -> str:
+    """The value of `axis` on one note, empty where it has none."""
+    found = {
+        "class": label.note_class,
+        "trace": label.trace,
+        "severity": label.severity,
+        "stratum": label.stratum,
+        "source": label.source,
+    }[axis]
+    return str(found) if found else ""
+
+
+def paired_interval(
+    table: ScoreTable, select: Selection = "omission", *, level: float = 0.95
+) -> Interval | None:
+    """Cluster-robust t interval of paired discrimination, in [0, 1]; None without a pair."""
+    rows = rows_of(table, select) & answered_pairs(table)
+    return cluster_t(half_points(table)[rows] / 2, table.cluster[rows], level=level, bounds=UNIT)
+
+
+def _slice(table: ScoreTable, axis: Axis, key: str, rows: BoolArray, level: float) -> Slice:
+    pairs = paired(table, rows)
+    groups = int(np.unique(table.cluster[rows & answered_pairs(table)]).size)
+    enough = pairs.n >= MIN_PAIRS and groups >= MIN_CONSULTATIONS
+    interval = paired_interval(table, rows, level=level) if enough else None
+    return Slice(axis, key, pairs, groups, interval)
