@@ -32,7 +32,7 @@ _ADVERBS = (
 _SPLIT = re.compile(
     rf"\s*[;—–]\s*|\s+--?\s+|:\s+"
     rf"|,?\s+(?P<join>and|or|but|nor|then|so|yet)\s+(?={_ADVERBS}(?:{_STARTS}|not|you|"
-    r"never|without|that)\b)"
+    r"never|without|that|they|it|this|these)\b)"
     rf"|,\s+(?P<list>)(?={_ADVERBS}(?:{_STARTS}|not|you|never|without|do|don't|a|an|the|each|every"
     r"|instead of|rather than)\b)"
     r"|,?\s+(?P<under>(?:before|until|unless|after|once)(?= )"
@@ -56,8 +56,10 @@ _SHOWS = re.compile(
     r"\b(?:example|examples|quotation|said|says|say|wrote|writes|goes|ran|went|phrase|phrases"
     r"|sentence|wording|prompts?|version|versions|colleagues?|advice|slogan|motto|title|heading"
     r"|headline|reads?|text|texts|template|memo|others?|ignore|disregard|translate|obsolete|old"
-    r"|not to do|don'ts|avoid|never|do not|don't|procedures?|techniques?|methods?|habits?"
-    r"|instructions? (?:was|were|to ignore)|withdrawn|deleted|removed)\b[^:]*$",
+    r"|not to do|don'ts|procedures?|techniques?|methods?|habits?"
+    r"|instructions? (?:was|were|to ignore)|withdrawn|deleted|removed)\b[^:]*$"
+    r"|\b(?:do not|don't|never|avoid)(?: ever)?(?: do)?(?: any of)?"
+    r"(?: (?:the following|these|this|any such thing))?$",
     re.I,
 )
 _VOIDS_NEXT = re.compile(
@@ -152,15 +154,16 @@ def _of_sentence(sentence: str) -> Iterator[Clause]:
     yield from _segments(text)
 
 
-def _segments(text: str) -> Iterator[Clause]:
+def _segments(sentence: str) -> Iterator[Clause]:
     """Clauses between conjunctions; each hangs on the one before unless it has its own subject."""
     frame = Head("")
     listed = False
-    opened = False
-    for joint, segment in _pieces(text):
+    opened, condition = False, ""
+    for joint, segment in _pieces(sentence):
         head = peel(segment, dependent=joint == "under")
         if not opened and not head.void and (not head.text or _OPENER.match(segment)):
-            continue  # «to begin with», «if a dose differs»
+            condition = segment  # «to begin with», «if a dose differs»
+            continue
         if joint == "under" and opened:
             yield from () if head.void or frame.void else (_dependent(head, frame, segment),)
             continue
@@ -172,9 +175,10 @@ def _segments(text: str) -> Iterator[Clause]:
             if carries and frame.negated and not head.negated and not own:
                 head = Head(head.text, head.asks, True, head.void)
         frame, opened = head, True
-        listed = frame.negated and " or " in text
+        listed = frame.negated and " or " in sentence
         if not head.void:
-            yield Clause(head.text, head.asks, head.negated)
+            text = f"{head.text} ({condition})" if condition else head.text
+            yield Clause(text, head.asks, head.negated)
 
 
 def _dependent(head: Head, frame: Head, segment: str) -> Clause:

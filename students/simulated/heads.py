@@ -122,7 +122,7 @@ def _passive(head: Head, *, late: bool) -> Head | None:
 
 def peel(text: str, *, dependent: bool = False) -> Head:
     """The head of the clause `text`; `dependent`: it hangs on a conjunction such as «before»."""
-    head, governed = Head(text.strip()), dependent
+    head, governed, condition = Head(text.strip()), dependent, ""
     while not head.void:
         if found := _NEGATE.match(head.text):
             head, governed = replace(head, negated=not head.negated, asks=True), True
@@ -133,11 +133,12 @@ def peel(text: str, *, dependent: bool = False) -> Head:
         elif _VOID.match(head.text):
             return replace(head, void=True)
         elif found := _LEAD.match(head.text):
-            pass
+            condition = found.group().strip(" ,")
         else:
             break
         head = replace(head, text=head.text[found.end() :].lstrip(" ,"))
-    return _settle(head, governed=governed, dependent=dependent)
+    head = _settle(head, governed=governed, dependent=dependent)
+    return replace(head, text=f"{head.text} ({condition})") if condition else head
 
 
 def _settle(head: Head, *, governed: bool, dependent: bool) -> Head:

@@ -51,6 +51,12 @@ _BAD = (
     r"|mismatch|incomplete|partial\w*|half|misplaced|failure|defect|less|lower|only)\b"
 )
 
+_SUBJECT = r"(?:an?|any|each|every|the|all|most|such|no)? ?(?:[\w'’-]+,? ){0,4}?"
+_REPORTED = re.compile(
+    r"\b(?:whether|might|could|would|may|says?|said|claims? that|argue\w*|thought|debate\w*"
+    r"|discuss\w*|believe\w*|suggest\w*|used to|once)\b"
+)
+
 _FACT = (
     r"\b(?:facts?|findings?|details?|items?|points?|statements?|symptoms?|pieces? of"
     r"|everything|whatever|information|content|inventory|claims?|what)\b"
@@ -72,7 +78,7 @@ _INVENTORY_NOUN = (
 _VALUE = (
     r"\b(?:numbers?|figures?|values?|quantit\w+|dos(?:e|es|age|ages)|amounts?|durations?|dates?"
     r"|times|timings?|measurements?|sides?|laterality|left (?:and|or|from|for|versus) right"
-    r"|frequenc\w+|ages?|strengths?|counts"
+    r"|frequenc\w+|ages?|strengths?"
     r"|numeric\w*|numerals?|digits?)\b"
 )
 _PARAPHRASE = (
@@ -106,7 +112,7 @@ _OWN_SECTION = (
 )
 _POLARITY = (
     r"\b(?:negatives?|negat\w+|denials?|den(?:y|ies|ied)|polarity|certaint\w*|uncertain\w*|hedg\w*"
-    r"|harden\w*|suspected|suspicions?|possible|possibilit\w+|absence|ruled out|likelihood"
+    r"|harden\w*|suspected|suspicions?|possible|possibilit\w+|absence of|ruled out|likelihood"
     r"|probab\w+"
     r"|tentative\w*|confidence|doubts?|firmness|degree of belief)\b"
 )
@@ -118,7 +124,9 @@ _UNSUPPORTED = (
     r"|fabricat\w*|made[- ]up"
     r"|hallucinat\w*|additions?|added|nothing in the (?:transcript|consultation)"
     r"|(?:nobody|no one|neither) (?:\w+ )?said|cannot be (?:traced|found|supported)|absent from the"
-    r" (?:transcript|consultation|conversation)|is supported|are supported|back to the)\b"
+    r" (?:transcript|consultation|conversation)"
+    r"|(?:transcript|consultation|conversation) (?:does not|doesn't|cannot|never|fails to)"
+    r"|is supported|are supported|back to the)\b"
 )
 _NOTE_CLAIM = (
     r"\b(?:statements?|sentences?|claims?|lines?|assertions?|entry|entries|anything|everything"
@@ -197,7 +205,8 @@ WORDINGS = {
             rf"|mentions?) .*{_VALUE}.*{_BAD}",
         ),
         ensures=_c(
-            rf".*{_VALUE}.*\b(?:match\w*|agrees?|equals?|tall(?:y|ies)|corresponds?|identical)\b"
+            rf".*\bthe same\b.*{_VALUE}",
+            rf".*{_VALUE}.*\b(?:match\w*|agrees?|equals?|tall(?:y|ies)|corresponds?|identical)\b",
         ),
         against=_c(
             rf"(?:approximate|rounded|small|minor) .*{_VALUE}.*(?:fine|acceptable|enough|harmless)"
@@ -209,6 +218,7 @@ WORDINGS = {
             rf"(?:{_ACCEPT}|admit|recogni[sz]e|honou?r|look past|see past)\b.*{_PARAPHRASE}",
             rf"{_CALL}\b.*{_PARAPHRASE}.*{_GOOD}",
             rf"{_CALL}\b.*{_GOOD}.*{_PARAPHRASE}",
+            rf"(?:give|grant|award) (?:full |the |due )?credit (?:for|to)\b.*{_PARAPHRASE}",
             r"(?:match|compare|judge|look|go|check|search)\b.*\b(?:meaning|sense|substance)\b",
         ),
         forbids=_c(
@@ -219,15 +229,17 @@ WORDINGS = {
         ),
         rules=_c(
             rf"(?!.*\b(?:is|are|does|do|counts?) (?:not|no"
-            rf"|never)\b).*?{_PARAPHRASE}.*?(?:counts?|is|are|"
+            rf"|never)\b){_SUBJECT}{_PARAPHRASE}.*?(?:counts?|is|are|"
             rf"qualif\w+|suffices?|passes|earns|stands?)\b.*(?:{_GOOD}|enough|fine"
             rf"|acceptable|accepted|ok)",
-            rf".*?{_PARAPHRASE}.*(?:is|are) (?:not|no) (?:an? )?(?:error|omission|fault"
+            rf"{_SUBJECT}{_PARAPHRASE}.*(?:is|are) (?:not|no) (?:an? )?(?:error|omission|fault"
             rf"|mistake|gap|missing)",
-            r".*?\bwording need not\b",
+            r"(?:the )?(?:wording|words|phrasing)s? (?:need not|does not (?:have|need) to"
+            r"|do not (?:have|need) to)\b",
         ),
         against=_c(
-            rf".*?{_PARAPHRASE}.*(?:not (?:count|captured|acceptable|enough)|never|unacceptable)"
+            rf"{_SUBJECT}{_PARAPHRASE}.*(?:not (?:count|captured|acceptable|enough)|never"
+            rf"|unacceptable)"
         ),
         never=re.compile(r"\b(?:fragments?|elsewhere|different doses?)\b"),
     ),
@@ -249,12 +261,12 @@ WORDINGS = {
             rf"(?:{_ACCEPT}|{_CALL})\b.*{_FRAGMENT}",
         ),
         rules=_c(
-            rf"(?:an?|any|the|each|every)?.*?{_FRAGMENT}.*\b(?:is|are|does|do|earns?"
+            rf"{_SUBJECT}{_FRAGMENT}.*\b(?:is|are|does|do|earns?"
             rf"|scores?|deserves?|"
             rf"counts?|gets?|remains?|must|should|cannot)\b.*(?:{_BAD}|not\b|no\b)",
         ),
         against=_c(
-            rf"(?:an?|any|the)?.*?{_FRAGMENT}.*(?:counts? as|is) (?!not\b|never\b"
+            rf"{_SUBJECT}{_FRAGMENT}.*(?:counts? as|is) (?!not\b|never\b"
             rf"|no\b)(?:\w+ )?(?:captured|enough|full|fine)"
         ),
         never=re.compile(r"\belsewhere\b|\bsection\b"),
@@ -277,13 +289,15 @@ WORDINGS = {
         rules=_c(
             r"(?:each|every|an?|the) section (?:must|should|has to|needs to|is to"
             r"|have to) .*\bown\b",
-            rf".*?{_ELSEWHERE}.*\b(?:does|do|is|are|cannot|can|must|should|will|makes?|earns?)\b ?"
+            rf"{_SUBJECT}{_ELSEWHERE}.*\b(?:does|do|is|are|cannot|can|must|should|will"
+            rf"|makes?|earns?)\b ?"
             r"(?:not|no|never|nothing|n't)\b",
-            rf".*?{_ELSEWHERE}.*\b(?:is|are|counts?)\b.*{_BAD}",
+            rf"{_SUBJECT}{_ELSEWHERE}.*\b(?:is|are|counts?)\b.*{_BAD}",
             r"(?:an?|each|every|the) facts? (?:must|should|has to|belongs?|needs to) .*\bsection",
         ),
         against=_c(
-            rf".*?{_ELSEWHERE}.*(?:counts?|is|are) (?:as )?(?:enough|captured|fine|sufficient)"
+            rf"{_SUBJECT}{_ELSEWHERE}.*(?:counts?|is|are) (?:as )?(?:enough|captured|fine"
+            rf"|sufficient)"
         ),
     ),
     "polarity": Wording(
@@ -329,10 +343,10 @@ WORDINGS = {
         ),
         forbids=_c(rf"(?:{_ACCEPT}|neglect)\b.*{_UNSUPPORTED}"),
         rules=_c(
-            rf".*?{_NOTE_CLAIM}.*\b(?:must|should|has to|needs?|need to"
+            rf"{_SUBJECT}{_NOTE_CLAIM}.*\b(?:must|should|has to|needs?|need to"
             rf"|have to)\b.*\b(?:support\w*|basis"
             r"|source|backed|grounded|rest on|come from|traceable)",
-            rf".*?\b(?:note|{_NOTE_CLAIM}).*{_UNSUPPORTED}.*(?:is|are|counts?) .*{_BAD}",
+            rf"{_SUBJECT}(?:note|{_NOTE_CLAIM}).*{_UNSUPPORTED}.*(?:is|are|counts?) .*{_BAD}",
         ),
         never=re.compile(
             r"\b(?:fact|facts) .*(?:missing|absent) from the note|missing from the note"
@@ -357,7 +371,7 @@ def asks_for(skill: str, clause: Clause) -> bool | None:
             return not negated
         if any(pattern.match(text) for pattern in wording.forbids):
             return negated
-    if clause.negated:
+    if clause.negated or (not clause.asks and _REPORTED.search(text)):
         return None
     if any(pattern.match(text) for pattern in wording.against):
         return False
