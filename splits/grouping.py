@@ -16,7 +16,6 @@ from heldout.splits.reading import Faults
 from heldout.splits.tables import CleanRow
 from heldout.splits.transcripts import Transcript
 
-
 R = TypeVar("R", PairRow, CleanRow)
 
 
