@@ -39,25 +39,35 @@ def clip(text: str, limit: int) -> str:
 
 
 def edited_passages(clean: str, errored: str, *, margin: int = MARGIN) -> Passages:
-    """The single edit between two notes with up to `margin` characters on either side."""
-    before = _shared(clean, errored)
+    """The single edit between two notes, in whole words, and `margin` characters on either side."""
+    before = _in_whole_words(clean, errored, limit=len(clean))
     room = min(len(clean), len(errored)) - before
-    after = min(room, _shared(clean[::-1], errored[::-1]))
+    after = _in_whole_words(clean[::-1], errored[::-1], limit=room)
     return Passages(_around(clean, before, after, margin), _around(errored, before, after, margin))
 
 
-def _shared(first: str, second: str) -> int:
-    """Length of the common beginning."""
-    return sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
-    )
+def _in_whole_words(first: str, second: str, *, limit: int) -> int:
+    """Length of the common beginning, at most `limit`, that cuts no word of either text."""
+    pairs = zip(first[:limit], second, strict=False)
+    length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    while length and (_cuts_word(first, length) or _cuts_word(second, length)):
+        length -= 1
+    return length
+
+
+def _cuts_word(text: str, position: int) -> bool:
+    around = text[position - 1 : position + 1]
+    return len(around) == 2 and not any(character.isspace() for character in around)
 
 
 def _around(text: str, before: int, after: int, margin: int) -> str:
     end = len(text) - after
-    left, right = max(0, before - margin), min(len(text), end + margin)
-    parts = (text[left:before], clip_span(text[before:end]), text[end:right])
-    return " ".join("".join(parts).split())
+    left, right = text[max(0, before - margin) : before], text[end : end + margin]
+    if len(left) < before:  # drop the word that the margin cut
+        left = left.partition(" ")[2]
+    if end + len(right) < len(text):
+        right = right.rpartition(" ")[0]
+    return " ".join(f"{left}{clip_span(text[before:end])}{right}".split())
 
 
 def clip_span(span: str) -> str:

@@ -1,0 +1,122 @@
+import random
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from heldout.reflectors.reply import CLOSE, OPEN, extract_block
+
+
+def test_the_block_stands_between_two_lines_of_their_own():
+    assert extract_block(f"Thoughts.\n{OPEN}\nRead.\n\nCheck.  \n{CLOSE}\nDone.").block == (
+        "Read.\n\nCheck."
+    )
+    assert extract_block(f"  {OPEN}\t\r\nRead.\r\n {CLOSE} ").block == "Read."
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("", "no line that holds only <<<BLOCK"),
+        ("Read the note and score it.", "no line that holds only <<<BLOCK"),
+        ("```\nRead the note.\n```", "no line that holds only <<<BLOCK"),
+        (f"{OPEN}\nRead the note", "no line that holds only BLOCK>>>"),
+        (f"Read\n{CLOSE}", "no line that holds only <<<BLOCK"),
+        (f"{OPEN} Read. {CLOSE}", "no line that holds only <<<BLOCK"),
+        (f"{CLOSE}\nRead.\n{OPEN}", "stands before"),
+        (f"{OPEN}\nA\n{CLOSE}\nor\n{OPEN}\nB\n{CLOSE}", "more than one block"),
+        (f"{OPEN}\nA\n{OPEN}\nB\n{CLOSE}", "more than one block"),
+        (f"{OPEN}\nA\n{CLOSE}\n{CLOSE}", "more than one block"),
+    ],
+)
+def test_anything_else_holds_no_block(reply, problem):
+    extraction = extract_block(reply)
+    assert extraction.block is None
+    assert not extraction.usable
+    assert problem in extraction.problem
+
+
+def test_fences_are_not_taken_from_the_first_to_the_last():
+    """gepa: the extractor took everything from the first fence to the last one."""
+    reply = "```\nBad idea.\n```\nNo, rather:\n```\nGood idea.\n```"
+    assert extract_block(reply).block is None
+    assert extract_block(f"{reply}\n{OPEN}\nGood idea.\n{CLOSE}").block == "Good idea."
+
+
+def test_an_unfenced_reply_does_not_become_the_prompt():
+    """gepa: a reply without a fence was taken whole as the new prompt."""
+    assert extract_block("I am sorry, I cannot help with clinical matters.").block is None
+
+
+def test_an_empty_prompt_is_not_usable():
+    """gepa: an empty prompt was accepted."""
+    extraction = extract_block(f"{OPEN}\n \n\t\n{CLOSE}")
+    assert (extraction.block, extraction.usable) == ("", False)
+    assert extraction.problem == "its block is empty"
+
+
+def _pieces(rng):
+    return [
+        rng.choice(
+            [
+                OPEN,
+                CLOSE,
+                f" {OPEN} ",
+                f"{CLOSE}\t",
+                f"x {OPEN}",
+                "",
+                "  ",
+                "```",
+                "Read it.",
+                "## A",
+            ]
+        )
+        for _ in range(rng.randint(0, 7))
+    ]
+
+
+def _reference(lines):
+    """What a reader would say, written another way: a small automaton over the lines."""
+    state, inside = "before", []
+    for line in (raw.strip() for raw in lines):
+        if line in (OPEN, CLOSE):
+            expected = {"before": OPEN, "inside": CLOSE}.get(state)
+            if line != expected:
+                return None
+            state = "inside" if line == OPEN else "after"
+        elif state == "inside":
+            inside.append(line)
+    return "\n".join(inside).strip() if state == "after" else None
+
+
+def test_a_thousand_generated_replies_read_as_a_person_would():
+    rng = random.Random(5)
+    seen = {"block": 0, "none": 0, "empty": 0}
+    for _ in range(1000):
+        lines = _pieces(rng)
+        block = extract_block("\n".join(lines)).block
+        expected = _reference(lines)
+        kind = "none" if expected is None else "block" if expected else "empty"
+        seen[kind] += 1
+        if expected is None:
+            assert block is None
+        else:
+            assert block is not None
+            assert [line.strip() for line in block.split("\n")] == expected.split("\n")
+    assert min(seen.values()) > 20, seen
+
+
+@given(st.text(alphabet=st.characters() | st.sampled_from("<>\nBLOCK"), max_size=80))
+@example("\ud83e\x00<<<BLOCK")
+def test_no_text_makes_it_raise(text):
+    extract_block(text)
+    assert extract_block(f"{OPEN}\nx{text}".replace(CLOSE, "")).block is None
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1).filter(str.strip))
+def test_any_block_without_markers_survives_the_round_trip(block):
+    if OPEN in block or CLOSE in block:
+        return
+    found = extract_block(f"{OPEN}\n{block}\n{CLOSE}").block
+    assert found is not None
+    assert found.split() == block.split()
