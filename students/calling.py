@@ -46,7 +46,7 @@ class Read(Generic[T]):
     calls: tuple[str, ...]
     detail: str = ""
 
-    def failed(self, *, facts_digest: str | None = None) -> Judgement:
+    def failed(self, facts_digest: str | None = None) -> Judgement:
         """The judgement of a note whose question had no usable answer."""
         return Judgement(None, self.outcome, self.calls, self.detail, facts_digest=facts_digest)
 
@@ -81,7 +81,7 @@ def retry_spec(spec: CallSpec, reply: ChatReply, wrong: str, run_seed: int) -> C
     """The one targeted retry: the same conversation, the reply, and what was wrong with it."""
     complaint = (
         f"Your reply could not be used: {wrong}. "
-        "Answer again in exactly the format asked for, with one JSON object and nothing after it."
+        "Answer again in exactly the format asked for, and write nothing after the answer."
     )
     said = (Message("assistant", reply.text),) if reply.text.strip() else ()
     return replace(

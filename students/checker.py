@@ -1,32 +1,32 @@
-"""The per-fact checker: is each fact of the transcript present in the note?"""
+"""The per-fact checker: is each fact of the transcript recorded in the note?"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 from heldout.splits.benchmark import Note
 from heldout.splits.randomness import call_seed
-from heldout.students.calling import Calls, Read, interpret, retry_spec
+from heldout.students.calling import Calls, Read
 from heldout.students.calls import CallSpec, Stage
+from heldout.students.capture import PRESENT_OR_ABSENT, CaptureScale, PerFactRule, findings
 from heldout.students.chat import Budget, Message, ModelPin
-from heldout.students.contracts import Violation, ViolationKind
-from heldout.students.fact_contracts import KeyedVerdicts, parse_verdicts
+from heldout.students.fact_contracts import KeyedContract
 from heldout.students.facts import FactSheet, FactSource
 from heldout.students.frames import Frame
+from heldout.students.keyed import KeyedQuestion, ask_keyed
+from heldout.students.second_look import Overturned, SecondLook
 from heldout.students.student import Judgement, Outcome
-
-VERDICTS = ("present", "partial", "absent")
-"""Words accepted; only the first and the last are asked for. «partial» counts as present."""
 
 
 @dataclass(frozen=True)
 class PerFactChecker:
-    """The two-stage pipeline (STUDY.md): facts once a consultation, one keyed check a note.
+    """Facts once a consultation, one keyed check a note (STUDY.md, two and three stages).
 
     Only the check paragraph evolves; `source` makes the facts and does not move with it. The score
-    is the share of facts present, in [0, 1]. The design has no flag rule of its own.
+    is the share captured on `scale`, in [0, 1]. `second_look` asks once more about absences, `rule`
+    flags (None: the design has no rule of its own). `occasion` buys the note's calls afresh.
     """
 
     frame: Frame
@@ -34,8 +34,11 @@ class PerFactChecker:
     caller: Calls
     run_seed: int
     source: FactSource
+    scale: CaptureScale = PRESENT_OR_ABSENT
+    second_look: SecondLook | None = None
+    rule: PerFactRule | None = None
     occasion: str = ""
-    design: str = "per_fact"
+    design: str = "per_fact_checker"
 
     @property
     def score_range(self) -> tuple[float, float]:
@@ -44,26 +47,30 @@ class PerFactChecker:
 
     @property
     def calls_per_judgement(self) -> int:
-        """The facts, the check and one retry."""
-        return self.source.calls_per_consultation + 2
+        """The facts, the check and the second look, each question with one retry."""
+        return self.source.calls_per_consultation + (2 if self.second_look is None else 4)
 
     async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
-        """Judge `note`; raises NoteLeaked if the extraction would have seen a note."""
+        """Judge `note`; raises NoteLeaked if a transcript-only stage would have seen a note."""
         sheet = await self.source.sheet(note)
         if sheet.value is None:
             return sheet.failed()
-        spec = self._spec(block, note, sheet.value, budget, sample)
-        read = await ask_keyed(self.caller, spec, sheet.value, VERDICTS, self.run_seed)
-        read = replace(read, calls=sheet.calls + read.calls)
-        if read.value is None:
-            return read.failed(facts_digest=sheet.value.digest)
-        return self._judgement(sheet.value, read.value, read.calls)
+        checked = await self._check(block, note, sheet.value, budget, sample)
+        calls = sheet.calls + checked.calls
+        if checked.value is None:
+            return Read(None, checked.outcome, calls, checked.detail).failed(sheet.value.digest)
+        look = await self._look_again(note, sheet.value, checked.value, budget, sample)
+        calls += look.calls
+        if look.value is None:
+            return Read(None, look.outcome, calls, look.detail).failed(sheet.value.digest)
+        return self._judgement(sheet.value, checked.value, look.value, calls)
 
-    def _spec(
+    async def _check(
         self, block: str, note: Note, sheet: FactSheet, budget: Budget, sample: int
-    ) -> CallSpec:
-        prompt = self.frame.render({"facts": sheet.lines(), "note": note.text, "block": block})
-        return CallSpec(
+    ) -> Read[Mapping[str, str]]:
+        """A verdict on every fact."""
+        prompt = self.frame.render({"facts": sheet.lines, "note": note.text, "block": block})
+        spec = CallSpec(
             stage=Stage.CHECK,
             item=note.id,
             messages=(Message("user", prompt),),
@@ -73,58 +80,60 @@ class PerFactChecker:
             sample=sample,
             occasion=self.occasion,
         )
+        contract = KeyedContract("verdicts", self.scale.words)
+        read = await ask_keyed(self.caller, KeyedQuestion(spec, sheet.ids, contract, self.run_seed))
+        if read.value is None:
+            return read
+        meant = {key: self.scale.meaning[word] for key, word in read.value.items()}
+        return Read(meant, read.outcome, read.calls)
+
+    async def _look_again(
+        self,
+        note: Note,
+        sheet: FactSheet,
+        verdicts: Mapping[str, str],
+        budget: Budget,
+        sample: int,
+    ) -> Read[Overturned]:
+        """What the second look finds, nothing where the design has none."""
+        if self.second_look is None:
+            return Read(Overturned(), Outcome.OK, ())
+        absent = self.scale.absent(sheet, verdicts)
+        return await self.second_look.at(note, absent, budget, sample, self.occasion)
 
     def _judgement(
-        self, sheet: FactSheet, verdicts: Mapping[str, str], calls: tuple[str, ...]
+        self,
+        sheet: FactSheet,
+        checked: Mapping[str, str],
+        look: Overturned,
+        calls: tuple[str, ...],
     ) -> Judgement:
-        words = list(verdicts.values())
-        absent, partly = words.count("absent"), words.count("partial")
-        hedged = f", {partly} called partial" if partly else ""
+        # Words that a first look missed and a second found are no more than a partial record.
+        verdicts = {**checked, **dict.fromkeys(look.ids, "partial")}
+        absent = self.scale.absent(sheet, verdicts)
+        counts = Counter(verdicts.values())
         return Judgement(
-            score=1 - absent / len(words),
+            score=self.scale.share(sheet, verdicts, weighted=True),
             outcome=Outcome.OK,
             calls=calls,
-            assessment=f"{absent} of {len(words)} facts absent{hedged}",
-            verdicts=dict(verdicts),
+            assessment=_in_words(counts, len(sheet.facts)),
+            flag=None if self.rule is None else self.rule.flags(absent),
+            verdicts=verdicts,
             facts=sheet.texts,
             facts_digest=sheet.digest,
+            findings=findings(absent),
+            figures={
+                "unweighted": self.scale.share(sheet, verdicts, weighted=False),
+                "absent": len(absent),
+                "absent_critical": sum(fact.severity == "critical" for fact in absent),
+                "partial": counts["partial"],
+                "overturned": len(look.ids),
+                "quotes_refused": look.refused,
+            },
         )
 
 
-async def ask_keyed(
-    caller: Calls, spec: CallSpec, sheet: FactSheet, allowed: tuple[str, ...], run_seed: int
-) -> Read[Mapping[str, str]]:
-    """One verdict for every fact of `sheet`; ids left open are asked for once more.
-
-    Verdicts of the first reply stand; the retry only fills what is open.
-    """
-    first = await caller.call(spec)
-    read = interpret(first, partial(parse_verdicts, asked=sheet.texts, allowed=allowed))
-    given: dict[str, str] = {} if read.value is None else dict(read.value.verdicts)
-    if read.outcome in (Outcome.REFUSED, Outcome.TRUNCATED) or len(given) == len(sheet.facts):
-        return Read(given if read.value else None, read.outcome, read.calls, read.detail)
-    open_ids = [fact.id for fact in sheet.facts if fact.id not in given]
-    wrong = _complaint(read, open_ids)
-    second = await caller.call(retry_spec(spec, first.reply, wrong, run_seed))
-    again = interpret(second, partial(_all_of, asked=open_ids, allowed=allowed))
-    calls = read.calls + again.calls
-    if again.value is None:
-        return Read(None, again.outcome, calls, again.detail)
-    given |= again.value
-    return Read({key: given[key] for key in sheet.texts}, Outcome.OK, calls)
-
-
-def _complaint(read: Read[KeyedVerdicts], open_ids: list[str]) -> str:
-    """What the retry says: what could not be read, and which ids are still open."""
-    reason = f"{read.detail}; " if read.detail else ""
-    return f"{reason}these ids still need a verdict: {', '.join(open_ids)}"
-
-
-def _all_of(text: str, asked: list[str], allowed: tuple[str, ...]) -> dict[str, str] | Violation:
-    """Verdicts for all of `asked`, or the violation that names how many are missing."""
-    keyed = parse_verdicts(text, asked, allowed)
-    if isinstance(keyed, Violation):
-        return keyed
-    if keyed.unanswered:
-        return Violation(ViolationKind.UNANSWERED, f"no verdict for {', '.join(keyed.unanswered)}")
-    return dict(keyed.verdicts)
+def _in_words(counts: Counter[str], facts: int) -> str:
+    """Counts of verdicts: `2 of 30 facts absent, 1 partial`."""
+    others = [f"{counts[word]} {word}" for word in ("partial", "misplaced") if counts[word]]
+    return ", ".join([f"{counts['absent']} of {facts} facts absent", *others])

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from heldout.students.replies import ReplyObject, json_objects, number, plain
+from heldout.students.student import Finding
 
 MAX_SCORE = 10.0
 
@@ -38,10 +39,14 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A score in the contract's range, higher for a better note, and what the judge says of it."""
+    """A score in the contract's range, higher for a better note, and what the judge says of it.
+
+    `findings` are what it lists as missing, in designs that ask for a list.
+    """
 
     score: float
     assessment: str = ""
+    findings: tuple[Finding, ...] = ()
 
 
 class Contract(Protocol):

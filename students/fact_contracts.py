@@ -1,4 +1,4 @@
-"""Output contracts of the per-fact designs: facts as stated, and verdicts keyed by fact id.
+"""Output contracts of the per-fact designs: facts as stated, and answers keyed by fact id.
 
 As in `contracts`, a parser gives a value or a `Violation` and never raises.
 """
@@ -12,51 +12,100 @@ from typing import Any
 from heldout.students.contracts import Violation, ViolationKind, last_with
 from heldout.students.replies import ReplyObject, json_objects, plain
 
+NO_WORDS = ("", "none", "null", "absent", "n/a")
+"""What stands for «nothing found» where a quote is asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class StatedFact:
-    """One fact as the extractor gave it; `evidence` are words of the transcript, maybe none."""
+    """One fact as the extractor gave it.
+
+    `evidence` are words of the transcript, `section` the part of a note it belongs to; both may be
+    empty.
+    """
 
     text: str
-    evidence: str
+    evidence: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class KeyedVerdicts:
-    """Verdicts by id. A miscount is a set difference, never a shift.
+class KeyedAnswers:
+    """Answers by id. A miscount is a set difference, never a shift.
 
-    `verdicts` holds the readable answers to ids that were asked; `unanswered` the ids asked that
-    have none (left out, contradictory or not one of the allowed words), in the order asked;
-    `extra` the ids answered that nobody asked about.
+    `given` holds the readable answers to ids that were asked, in the order asked; `unanswered` the
+    ids asked that have none (left out, contradictory or not readable); `extra` the ids answered
+    that nobody asked about.
     """
 
-    verdicts: Mapping[str, str]
+    given: Mapping[str, str]
     unanswered: tuple[str, ...]
     extra: tuple[str, ...]
 
 
-def parse_facts(text: str) -> tuple[StatedFact, ...] | Violation:
-    """Read `{"facts": [{"text": …, "evidence": …}, …]}`; a repeated fact is kept once.
+@dataclass(frozen=True)
+class KeyedContract:
+    """`{field: {id: answer, …}}`; the inner object may stand alone.
+
+    `words` are the answers accepted, whatever their letter case; None accepts any text, and an
+    absent one as the empty string (quotes).
+    """
+
+    field: str
+    words: tuple[str, ...] | None
+
+    def parse(self, text: str, asked: Collection[str]) -> KeyedAnswers | Violation:
+        """Answers for `asked`. What a reply leaves open is the caller's to ask again."""
+        answers = _keyed(text, asked, self.field)
+        if isinstance(answers, Violation):
+            return answers
+        read: dict[str, set[str | None]] = {}
+        for key, value in answers.items():
+            words = read.setdefault(key.strip(), set())
+            words.add(None if key in answers.conflicts else self._word(value))
+        given = {
+            key: word
+            for key in asked
+            for word in read.get(key, ())
+            if word is not None and len(read[key]) == 1
+        }
+        return KeyedAnswers(
+            given,
+            tuple(key for key in asked if key not in given),
+            tuple(plain(key) for key in read if key not in asked),
+        )
+
+    def _word(self, value: Any) -> str | None:
+        """The answer in `value`, None where it cannot be read."""
+        if self.words is None:
+            text = plain(value) if isinstance(value, str) else ""
+            readable = value is None or isinstance(value, str)
+            return ("" if text.casefold() in NO_WORDS else text) if readable else None
+        word = value.strip().casefold() if isinstance(value, str) else None
+        return word if word in self.words else None
+
+
+def parse_facts(text: str, field: str = "facts") -> tuple[StatedFact, ...] | Violation:
+    """Read `{field: [{"text": …, "evidence": …, "section": …}, …]}`; a repeated fact counts once.
 
     A bare string stands for a fact without evidence.
     """
-    found = last_with(text, "facts")
+    found = last_with(text, field)
     if isinstance(found, Violation):
         return found
-    entries = found["facts"]
+    entries = found[field]
     if not isinstance(entries, list):
-        return Violation(ViolationKind.WRONG_TYPE, '"facts" must be a list')
+        return Violation(ViolationKind.WRONG_TYPE, f'"{field}" must be a list')
     facts: dict[str, StatedFact] = {}
     for place, entry in enumerate(entries, start=1):
         fact = _stated_fact(entry)
         if fact is None:
             return Violation(
-                ViolationKind.WRONG_TYPE,
-                f'entry {place} of "facts" has no readable "text"',
+                ViolationKind.WRONG_TYPE, f'entry {place} of "{field}" has no readable "text"'
             )
         facts.setdefault(fact.text.casefold(), fact)
     if not facts:
-        return Violation(ViolationKind.EMPTY, '"facts" is empty')
+        return Violation(ViolationKind.EMPTY, f'"{field}" is empty')
     return tuple(facts.values())
 
 
@@ -66,40 +115,16 @@ def _stated_fact(entry: Any) -> StatedFact | None:
         entry = ReplyObject(text=entry)
     if not isinstance(entry, ReplyObject) or "text" in entry.conflicts:
         return None
-    text, evidence = entry.get("text"), entry.get("evidence", "")
-    if not isinstance(text, str) or not plain(text):
+    text = _text(entry, "text")
+    if not text:
         return None
-    return StatedFact(plain(text), plain(evidence) if isinstance(evidence, str) else "")
+    return StatedFact(text, _text(entry, "evidence"), _text(entry, "section").casefold())
 
 
-def parse_verdicts(
-    text: str, asked: Collection[str], allowed: Collection[str], field: str = "verdicts"
-) -> KeyedVerdicts | Violation:
-    """Read `{field: {id: word, …}}` with words of `allowed`; the inner object may stand alone.
-
-    Only a reply without any such object is a violation: what it leaves open is the caller's to ask
-    again.
-    """
-    answers = _keyed(text, asked, field)
-    if isinstance(answers, Violation):
-        return answers
-    given: dict[str, set[str]] = {}
-    for key, value in answers.items():
-        words = given.setdefault(key.strip(), set())
-        words.add(value.strip().casefold() if isinstance(value, str) else "")
-        if key in answers.conflicts:
-            words.add("")
-    readable = {
-        key: word
-        for key in asked
-        for word in given.get(key, ())
-        if given[key] <= {word} & set(allowed)
-    }
-    return KeyedVerdicts(
-        readable,
-        tuple(key for key in asked if key not in readable),
-        tuple(plain(key) for key in given if key not in asked),
-    )
+def _text(entry: ReplyObject, key: str) -> str:
+    """The text under `key`, empty where there is none."""
+    value = entry.get(key, "")
+    return plain(value) if isinstance(value, str) else ""
 
 
 def _keyed(text: str, asked: Collection[str], field: str) -> ReplyObject | Violation:
@@ -109,6 +134,6 @@ def _keyed(text: str, asked: Collection[str], field: str) -> ReplyObject | Viola
         inner = found[field]
         if isinstance(inner, ReplyObject):
             return inner
-        return Violation(ViolationKind.WRONG_TYPE, f'"{field}" must be an object of id to word')
+        return Violation(ViolationKind.WRONG_TYPE, f'"{field}" must be an object of id to answer')
     bare = [o for o in json_objects(text) if any(key.strip() in asked for key in o)]
     return bare[-1] if bare and found.kind is not ViolationKind.CONFLICT else found

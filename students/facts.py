@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from heldout.splits.benchmark import Note
@@ -27,12 +27,22 @@ and campaign, so that all of them are compared on the same facts."""
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact of a transcript; `severity` is empty where nobody graded it."""
+    """One fact of a transcript; `severity` and `section` are empty where nobody gave them."""
 
     id: str
     text: str
     evidence: str = ""
     severity: str = ""
+    section: str = ""
+
+    @property
+    def line(self) -> str:
+        """The fact as checkers see it: `id: text`, its section first if it has one.
+
+        Evidence and severity stay out.
+        """
+        section = f"[{self.section}] " if self.section else ""
+        return f"{self.id}: {section}{self.text}"
 
 
 @dataclass(frozen=True)
@@ -43,18 +53,28 @@ class FactSheet:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over ids, texts, evidence and grades."""
-        return sha256_json([[f.id, f.text, f.evidence, f.severity] for f in self.facts])
+        """SHA-256 over everything the facts hold."""
+        return sha256_json([[f.id, f.text, f.evidence, f.severity, f.section] for f in self.facts])
+
+    @cached_property
+    def by_id(self) -> dict[str, Fact]:
+        """Facts by id."""
+        return {fact.id: fact for fact in self.facts}
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids in order."""
+        return tuple(self.by_id)
 
     @cached_property
     def texts(self) -> dict[str, str]:
         """Fact id to text."""
         return {fact.id: fact.text for fact in self.facts}
 
-    def lines(self, ids: Sequence[str] | None = None) -> str:
-        """The facts as a prompt lists them, one a line: `id: text`. Evidence and grade stay out."""
-        wanted = self.texts if ids is None else ids
-        return "\n".join(f"{key}: {self.texts[key]}" for key in wanted)
+    @cached_property
+    def lines(self) -> str:
+        """All facts as checkers see them, one a line."""
+        return lines(self.facts)
 
 
 class FactSource(Protocol):
@@ -68,14 +88,52 @@ class FactSource(Protocol):
         """The sheet for the consultation of `note`; only transcript and siblings are read."""
 
 
+@dataclass(frozen=True)
+class Extraction:
+    """Facts from the transcript alone, bought once a consultation.
+
+    `budget` is its own: the budget under study moves the judge, never the facts. `stage` and
+    `field` name what is listed: facts, or the items of a checklist.
+    """
+
+    frame: Frame
+    pin: ModelPin
+    caller: Calls
+    budget: Budget
+    stage: Stage = Stage.EXTRACT
+    field: str = "facts"
+
+    @property
+    def calls_per_consultation(self) -> int:
+        """The extraction and one retry."""
+        return 2
+
+    async def sheet(self, note: Note) -> Read[FactSheet]:
+        """The facts of the consultation of `note`."""
+        prompt = self.frame.render({"transcript": note.transcript})
+        spec = shared_spec(self.stage, note, prompt, self.pin, self.budget)
+        read = await ask(self.caller, spec, partial(parse_facts, field=self.field), SHARED_SEED)
+        value = None if read.value is None else sheet_of(note.consultation, read.value)
+        return Read(value, read.outcome, read.calls, read.detail)
+
+
 def sheet_of(consultation: str, stated: Sequence[StatedFact]) -> FactSheet:
     """The sheet of `stated`: ids are hashes of consultation and text."""
-    return FactSheet(
-        tuple(
-            Fact(content_id("fact", consultation, s.text)[:FACT_ID_DIGITS], s.text, s.evidence)
-            for s in stated
-        )
+    return FactSheet(tuple(_fact(consultation, fact) for fact in stated))
+
+
+def _fact(consultation: str, stated: StatedFact) -> Fact:
+    return Fact(
+        content_id("fact", consultation, stated.text)[:FACT_ID_DIGITS],
+        stated.text,
+        stated.evidence,
+        section=stated.section,
     )
+
+
+def lines(facts: Iterable[Fact]) -> str:
+    """Facts as checkers see them, one a line."""
+    return "\n".join(fact.line for fact in facts)
 
 
 def shared_spec(stage: Stage, note: Note, prompt: str, pin: ModelPin, budget: Budget) -> CallSpec:
@@ -89,29 +147,3 @@ def shared_spec(stage: Stage, note: Note, prompt: str, pin: ModelPin, budget: Bu
         budget=budget,
         seed=call_seed(SHARED_SEED, note.consultation, stage, 0),
     )
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """Facts from the transcript alone, bought once a consultation.
-
-    `budget` is its own: the budget under study moves the judge, never the facts.
-    """
-
-    frame: Frame
-    pin: ModelPin
-    caller: Calls
-    budget: Budget
-
-    @property
-    def calls_per_consultation(self) -> int:
-        """The extraction and one retry."""
-        return 2
-
-    async def sheet(self, note: Note) -> Read[FactSheet]:
-        """The facts of the consultation of `note`."""
-        prompt = self.frame.render({"transcript": note.transcript})
-        spec = shared_spec(Stage.EXTRACT, note, prompt, self.pin, self.budget)
-        read = await ask(self.caller, spec, parse_facts, SHARED_SEED)
-        value = None if read.value is None else sheet_of(note.consultation, read.value)
-        return Read(value, read.outcome, read.calls, read.detail)

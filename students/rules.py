@@ -35,3 +35,14 @@ class Below:
     def flags(self, answer: Answer) -> bool:
         """Score < threshold."""
         return answer.score < self.threshold
+
+
+@dataclass(frozen=True)
+class AnyListed:
+    """Flags a note if the judge lists a gap of one of `severities`, whatever its score."""
+
+    severities: tuple[str, ...] = ("critical",)
+
+    def flags(self, answer: Answer) -> bool:
+        """True if such a gap is listed."""
+        return any(finding.severity in self.severities for finding in answer.findings)

@@ -25,6 +25,18 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Finding:
+    """Something a judge names as missing from a note, with what it says of its weight.
+
+    `severity` is empty where the judge does not grade; `evidence` are words of the transcript.
+    """
+
+    text: str
+    severity: str = ""
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """What a student says of one note.
 
@@ -32,6 +44,7 @@ class Judgement:
     `flag`: the design's own rule, None where it has none. `verdicts`: fact id to verdict for
     per-fact designs. `calls`: keys of the stored calls it was computed from. `facts_digest`:
     hash of the per-consultation stages it used; figures with different digests are never compared.
+    `findings`: what it names as missing. `figures`: other numbers of the design, by name.
     """
 
     score: float | None
@@ -42,6 +55,8 @@ class Judgement:
     verdicts: Mapping[str, str] | None = None
     facts: Mapping[str, str] | None = None
     facts_digest: str | None = None
+    findings: tuple[Finding, ...] = ()
+    figures: Mapping[str, float] | None = None
 
 
 class Student(Protocol):

@@ -54,7 +54,14 @@ class WholeNoteJudge:
             return read.failed()
         answer = read.value
         flag = None if self.rule is None else self.rule.flags(answer)
-        return Judgement(answer.score, Outcome.OK, read.calls, answer.assessment, flag=flag)
+        return Judgement(
+            answer.score,
+            Outcome.OK,
+            read.calls,
+            answer.assessment,
+            flag=flag,
+            findings=answer.findings,
+        )
 
     def _spec(self, block: str, note: Note, budget: Budget, sample: int) -> CallSpec:
         prompt = self.frame.render(

@@ -137,7 +137,7 @@ def recovers_by_one_retry(case: Case) -> None:
         assert retries
         for spec in retries:
             assert spec.messages[-1].role == "user"
-            assert "JSON" in spec.messages[-1].content
+            assert "format asked for" in spec.messages[-1].content
 
 
 def lets_infrastructure_failures_through(case: Case) -> None:

@@ -52,7 +52,7 @@ def test_conforms():
 def test_the_score_is_the_share_present_and_partial_counts_as_present():
     answer = judge(made(CASE, answering(["present", "partial", "absent"]))[0], NOTE)
     assert answer.score == pytest.approx(2 / 3)
-    assert answer.assessment == "1 of 3 facts absent, 1 called partial"
+    assert answer.assessment == "1 of 3 facts absent, 1 partial"
     assert sorted(answer.verdicts.values()) == ["absent", "partial", "present"]
     assert set(answer.verdicts) == set(answer.facts)
     assert answer.flag is None
@@ -108,7 +108,7 @@ def test_ids_still_open_after_the_retry_are_a_violation_that_keeps_the_digest():
     assert answer.outcome is Outcome.CONTRACT_VIOLATION
     assert answer.verdicts is None
     assert answer.facts_digest
-    assert "no verdict for" in answer.assessment
+    assert "no answer for" in answer.assessment
 
 
 def test_answers_in_another_order_or_with_extra_ids_are_not_shifted():

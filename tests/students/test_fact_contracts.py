@@ -4,11 +4,12 @@ from hypothesis import strategies as st
 from tests.support.malformed import AWKWARD, JUNK, PROSE, cut, dump, wrapped
 
 from heldout.students.contracts import Violation, ViolationKind
-from heldout.students.fact_contracts import KeyedVerdicts, StatedFact, parse_facts, parse_verdicts
+from heldout.students.fact_contracts import KeyedAnswers, KeyedContract, StatedFact, parse_facts
 from heldout.students.replies import plain
 
 ASKED = ("aa11bb22", "cc33dd44", "ee55ff66")
 WORDS = ("present", "partial", "absent")
+CONTRACT = KeyedContract("verdicts", WORDS)
 FACT_TEXTS = st.lists(
     AWKWARD.filter(plain),
     min_size=1,
@@ -19,7 +20,7 @@ NOISE = st.text() | st.lists(PROSE | AWKWARD | JUNK.map(dump)).map("".join)
 
 
 def verdicts(answers):
-    return parse_verdicts(dump({"verdicts": answers}), ASKED, WORDS)
+    return CONTRACT.parse(dump({"verdicts": answers}), ASKED)
 
 
 @settings(max_examples=500)
@@ -73,9 +74,9 @@ def test_repeated_facts_are_kept_once_and_bare_strings_are_facts():
 def test_a_miscount_is_a_set_difference(answers, data):
     extra = data.draw(st.dictionaries(AWKWARD.filter(lambda k: k.strip() not in ASKED), JUNK))
     ordered = data.draw(st.permutations(list({**answers, **extra}.items())))
-    read = parse_verdicts(data.draw(wrapped(dump({"verdicts": dict(ordered)}))), ASKED, WORDS)
-    assert isinstance(read, KeyedVerdicts)
-    assert read.verdicts == answers
+    read = CONTRACT.parse(data.draw(wrapped(dump({"verdicts": dict(ordered)}))), ASKED)
+    assert isinstance(read, KeyedAnswers)
+    assert read.given == answers
     assert set(read.unanswered) == set(ASKED) - set(answers)
     assert set(read.extra) == {plain(key) for key in extra}
 
@@ -84,43 +85,43 @@ def test_a_miscount_is_a_set_difference(answers, data):
 @given(st.dictionaries(st.sampled_from(ASKED), JUNK | st.sampled_from(WORDS)))
 def test_unreadable_verdicts_are_open_never_guessed(answers):
     read = verdicts(answers)
-    assert isinstance(read, KeyedVerdicts)
-    assert set(read.verdicts.values()) <= set(WORDS)
-    assert all(str(answers[key]).strip().casefold() == word for key, word in read.verdicts.items())
+    assert isinstance(read, KeyedAnswers)
+    assert set(read.given.values()) <= set(WORDS)
+    assert all(str(answers[key]).strip().casefold() == word for key, word in read.given.items())
 
 
 @settings(max_examples=500)
 @given(NOISE)
 def test_verdicts_never_raise(text):
-    read = parse_verdicts(text, ASKED, WORDS)
-    assert isinstance(read, Violation) or set(read.unanswered) | set(read.verdicts) == set(ASKED)
+    read = CONTRACT.parse(text, ASKED)
+    assert isinstance(read, Violation) or set(read.unanswered) | set(read.given) == set(ASKED)
 
 
 @settings(max_examples=500)
 @given(st.data())
 def test_cut_verdicts_are_a_violation(data):
     whole = dump({"verdicts": dict.fromkeys(ASKED, "present")})
-    assert isinstance(parse_verdicts(data.draw(cut(whole)), ASKED, WORDS), Violation)
+    assert isinstance(CONTRACT.parse(data.draw(cut(whole)), ASKED), Violation)
 
 
 def test_letter_case_and_spaces_of_ids_and_words_do_not_matter():
     read = verdicts({" aa11bb22": "Present ", "cc33dd44": "ABSENT", "ee55ff66": "partial"})
-    assert read.verdicts == {"aa11bb22": "present", "cc33dd44": "absent", "ee55ff66": "partial"}
+    assert read.given == {"aa11bb22": "present", "cc33dd44": "absent", "ee55ff66": "partial"}
 
 
 def test_contradictory_verdicts_leave_the_id_open():
     first = '"aa11bb22": "present", "aa11bb22": "absent"'
     spaced = '" cc33dd44": "present", "cc33dd44": "absent"'
-    read = parse_verdicts(f'{{"verdicts": {{{first}, {spaced}}}}}', ASKED, WORDS)
+    read = CONTRACT.parse(f'{{"verdicts": {{{first}, {spaced}}}}}', ASKED)
     assert read.unanswered == ASKED
 
 
 def test_the_inner_object_may_stand_alone():
-    read = parse_verdicts('{"aa11bb22": "present"}', ASKED, WORDS)
-    assert read.verdicts == {"aa11bb22": "present"}
+    read = CONTRACT.parse('{"aa11bb22": "present"}', ASKED)
+    assert read.given == {"aa11bb22": "present"}
 
 
 def test_a_list_of_verdicts_is_a_violation():
-    read = parse_verdicts('{"verdicts": ["present", "absent", "present"]}', ASKED, WORDS)
+    read = CONTRACT.parse('{"verdicts": ["present", "absent", "present"]}', ASKED)
     assert isinstance(read, Violation)
     assert read.kind is ViolationKind.WRONG_TYPE
