@@ -39,8 +39,8 @@ class Interval:
 class ClusterSums:
     """All that a cluster method needs of the data: per consultation the sum and the number.
 
-    `sums` may have leading axes (many data sets at once), shape (…, clusters); `sizes` has shape
-    (clusters,) and is positive.
+    `sums` and `sizes` have shape (…, clusters), where leading axes hold many data sets at once;
+    sizes are positive.
     """
 
     sums: FloatArray
@@ -57,12 +57,12 @@ class ClusterSums:
     @property
     def clusters(self) -> int:
         """Number of consultations."""
-        return int(self.sizes.size)
+        return int(self.sums.shape[-1])
 
     @property
     def mean(self) -> FloatArray:
         """The ratio estimate: all sums over all sizes, shape (…)."""
-        return np.asarray(self.sums.sum(axis=-1) / self.sizes.sum())
+        return np.asarray(self.sums.sum(axis=-1) / self.sizes.sum(axis=-1))
 
     @property
     def standard_error(self) -> FloatArray:
@@ -75,7 +75,9 @@ class ClusterSums:
         if g < 2:
             return np.full(self.sums.shape[:-1], np.nan)
         residual = self.sums - self.mean[..., None] * self.sizes
-        return np.asarray(np.sqrt((residual**2).sum(axis=-1) * g / (g - 1)) / self.sizes.sum())
+        return np.asarray(
+            np.sqrt((residual**2).sum(axis=-1) * g / (g - 1)) / self.sizes.sum(axis=-1)
+        )
 
 
 def cluster_t(

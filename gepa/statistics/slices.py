@@ -66,6 +66,15 @@ def slices(
     )
 
 
+def all_slices(table: ScoreTable, *, level: float = 0.95) -> tuple[Slice, ...]:
+    """Classes over all errored notes; every other axis over omissions, which it would else mix."""
+    return tuple(
+        part
+        for axis in AXES
+        for part in slices(table, axis, "errored" if axis == "class" else "omission", level=level)
+    )
+
+
 def slice_key(label: NoteLabel, axis: Axis) -> str:
     """The value of `axis` on one note, empty where it has none."""
     found = {
