@@ -39,16 +39,20 @@ class SimulatedReflector:
     unusable: float = UNUSABLE_RATE
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """The reply to `request`; cut at `max_tokens` like any model's.
+        """The reply to `request`, see `answer`."""
+        return self.answer(request)
+
+    def answer(self, request: ChatRequest) -> ChatReply:
+        """The reply to `request`, a pure function of it; cut at `max_tokens` like any model's.
 
         Raises ValueError for a pin parameter it does not know.
         """
         habits = _habits(self.habits, request.pin.parameters)
         content = [[message.role, message.content] for message in request.messages]
         path: tuple[Part, ...] = (request.seed, MODEL_ID, sha256_json(content))
-        return _reply(request, self._answer(read_request(request.messages), habits, *path))
+        return _reply(request, self._text(read_request(request.messages), habits, *path))
 
-    def _answer(self, read: Request | None, habits: Habits, *path: Part) -> str:
+    def _text(self, read: Request | None, habits: Habits, *path: Part) -> str:
         if read is None:
             return "I find no block and no length limits in this request."
         single = len(read.blocks) == 1

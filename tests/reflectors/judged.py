@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from tests.support.notes import consultation
 
 from heldout.reflectors.guard import Guard
@@ -71,21 +69,25 @@ def request(text, seed=1, pin=PIN, budget=BUDGET):
 
 
 def answer(model, text, seed=1, **kwargs):
-    """The reply text of a chat model to one user message."""
-    return asyncio.run(model.complete(request(text, seed, **kwargs))).text
+    """The reply text of the simulated reflector to one user message."""
+    return model.answer(request(text, seed, **kwargs)).text
 
 
 class Hostile:
     """A chat model that copies what it was sent into the block: all of it, or a slice of it.
 
-    `start` and `stop` are positions among the words of the request.
+    `start` and `stop` are positions among the words of the request; `flat` copies on one line.
     """
 
     def __init__(self, start=None, stop=None, flat=False):
         self._words, self._flat = slice(start, stop), flat
 
-    async def complete(self, request):
-        text = request.messages[-1].content
+    def copy(self, text):
+        """The reply to a request with this text."""
         if self._flat or self._words != slice(None, None):
             text = " ".join(text.split()[self._words])
-        return ChatReply(enclosed(text), FinishReason.STOP, Usage(), 0.0, "hostile")
+        return enclosed(text)
+
+    async def complete(self, request):
+        reply = self.copy(request.messages[-1].content)
+        return ChatReply(reply, FinishReason.STOP, Usage(), 0.0, "hostile")
