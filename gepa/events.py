@@ -6,11 +6,12 @@ id; no body holds a word of any note or transcript. Rates lie in [0, 1].
 
 | kind | body |
 |---|---|
-| `partition` | manifest and split digests, counts, notes by split, warnings, benchmark facts |
+| `partition` | manifest and split digests, note labels by split, warnings, benchmark facts |
 | `settings` | every setting of seeds, search, confirm and gate, journalled before the baseline |
 | `phase` | `name` of the phase that begins |
 | `look` | the look bought, by the vault: `kind`, `look`, `block_sha256`, `target` |
 | `evaluation` | purpose, split, block, scores, flags, violations, digest of the calls used, cost |
+| `control` | word counts of the notes of a split, and what counting words scores there |
 | `candidate` | one seed or proposal: parents, text, status, reason, minibatch before and after |
 | `iteration` | what an iteration did and what has been spent after it |
 | `search_end` | why the search ended, merge counters |
@@ -39,6 +40,7 @@ class EventKind(StrEnum):
     PHASE = "phase"
     LOOK = "look"
     EVALUATION = "evaluation"
+    CONTROL = "control"
     CANDIDATE = "candidate"
     ITERATION = "iteration"
     SEARCH_END = "search_end"

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from heldout.gepa.candidates import Candidate
 from heldout.gepa.objective import Reward, Scores, win_value
 from heldout.gepa.statistics.table import BoolArray, FloatArray
 from heldout.splits.benchmark import NoteLabel
@@ -34,8 +33,11 @@ def raw_reward(labels: Sequence[NoteLabel], reward: Reward) -> Valuation:
 
 
 class Frontier:
-    """Who leads what. Grows by one candidate at a time; the cost of a step is one comparison
-    with the best values plus a product of boolean matrices over the candidates that lead at all.
+    """Who leads what; grows by one candidate at a time.
+
+    `members` maps each frontier candidate to how many examples it leads. Where a newcomer takes
+    no example from anyone, it only has to be compared with the members, so that a step costs the
+    same however many candidates came before; where it does, all lead sets are compared anew.
     """
 
     def __init__(self, valuation: Valuation) -> None:
@@ -44,24 +46,41 @@ class Frontier:
         self._leads: dict[str, BoolArray] = {}
         self.members: dict[str, int] = {}
 
-    def add(self, candidate: Candidate, scores: Scores) -> None:
-        """Enter a candidate scored on accept and recompute `members` (id to examples led)."""
+    def add(self, candidate: str, scores: Scores) -> None:
+        """Enter a candidate with its scores on accept and bring `members` up to date."""
         values = self._valuation(scores)
         if self._best is None:
             self._best = np.full(values.shape, -np.inf)
-        beaten = values > self._best
-        if beaten.any():
-            for other, leads in list(self._leads.items()):
-                remaining = leads & ~beaten
-                if remaining.any():
-                    self._leads[other] = remaining
-                else:
-                    del self._leads[other]
-        own = values >= self._best
+        beaten, own = values > self._best, values >= self._best
         self._best = np.maximum(self._best, values)
+        if beaten.any():
+            self._take(beaten)
         if own.any():
-            self._leads[candidate.id] = own
-        self.members = self._undominated()
+            self._leads[candidate] = own
+        if beaten.any():
+            self.members = self._undominated()
+        elif own.any():
+            self._join(candidate, own)
+
+    def _take(self, beaten: BoolArray) -> None:
+        """Nobody leads the `beaten` examples any more; who leads nothing else is out."""
+        self._leads = {
+            other: leads & ~beaten
+            for other, leads in self._leads.items()
+            if (leads & ~beaten).any()
+        }
+
+    def _join(self, candidate: str, own: BoolArray) -> None:
+        """Compare a newcomer with the members; whoever a non-member beats, a member beats too."""
+        ids = list(self.members)
+        leads = np.stack([self._leads[id_] for id_ in ids])
+        size, shared, mine = leads.sum(axis=1), (leads & own).sum(axis=1), int(own.sum())
+        if not ((shared == mine) & (size > mine)).any():
+            inside = (shared == size) & (size < mine)
+            self.members = {
+                id_: int(n) for id_, n, gone in zip(ids, size, inside, strict=True) if not gone
+            }
+            self.members[candidate] = mine
 
     def leads(self, candidate: str) -> BoolArray:
         """The examples a frontier candidate leads, shape (examples,)."""

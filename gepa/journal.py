@@ -22,6 +22,13 @@ from heldout.splits.hashing import canonical_json
 GENESIS = "0" * 64
 """`prev` of the first event."""
 
+WITHIN_ITERATION = frozenset({EventKind.EVALUATION, EventKind.CANDIDATE})
+"""Kinds that become durable with the next event of another kind.
+
+A kill of the process loses none of them; a power cut may, and then the run computes them again
+from the stored calls. What the world outside depends on (looks, gate, emission) is never here.
+"""
+
 Observer = Callable[[Event, bool], None]
 """Told of every event; the flag is True where the event was already on record."""
 
@@ -80,12 +87,16 @@ class RunJournal:
     """The journal of one run directory, implementing `heldout.splits.journal.Journal`.
 
     Opening it drops a torn last line. `observers` see every event in order, replayed ones first.
+    `events` holds those this session has come past, remarks included; `mark` is the hash of the
+    newest one that is not a remark, which a resumed run meets again.
     """
 
     def __init__(self, path: Path, observers: tuple[Observer, ...] = ()) -> None:
         self.path = path
         self._observers = observers
         self._recorded: list[Event] = []
+        self.events: list[Event] = []
+        self.mark = GENESIS
         end = 0
         if path.exists():
             for event, offset in _read(path):
@@ -151,12 +162,15 @@ class RunJournal:
         )
         self._file.write(line.encode("utf-8", "surrogatepass"))
         self._file.flush()
-        os.fsync(self._file.fileno())
+        if kind not in WITHIN_ITERATION:
+            os.fsync(self._file.fileno())
         self._length, self._head = index + 1, own
-        if self._observers:
-            self._tell(Event(index, time, kind, json.loads(body), prev, own), False)
+        self._tell(Event(index, time, kind, json.loads(body), prev, own), False)
 
     def _tell(self, event: Event, replayed: bool) -> None:
+        self.events.append(event)
+        if not event.is_remark:
+            self.mark = event.hash
         for observer in self._observers:
             observer(event, replayed)
 

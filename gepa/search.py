@@ -235,7 +235,7 @@ class Search:
         self.since_best += 1
         if candidate.accept is not None:
             self.merges.accepted += candidate.kind is Kind.MERGE
-            self.frontier.add(candidate, scores_of(candidate))
+            self.frontier.add(candidate.id, scores_of(candidate))
             value = self._primary(candidate)
             if value > self.best:
                 self.best, self.since_best = value, 0
@@ -250,7 +250,7 @@ class Search:
             "minibatch": [note.id for note in tried.notes],
             "best": round(self.best, 9),
             "since_best": self.since_best,
-            "frontier": self.frontier.members,
+            "frontier": len(self.frontier.members),
             "traces_left_out": tried.proposal.truncated,
             "judgements": self.parts.spending.judgements,
             "spent": self.parts.spending.total.body(),

@@ -1,4 +1,4 @@
-"""Choosing the winner on accept: primary measure, then swept detection, then shorter, then older."""
+"""The winner on accept: by the primary measure, then swept detection, then shorter, then older."""
 
 from __future__ import annotations
 

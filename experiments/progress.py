@@ -1,0 +1,124 @@
+"""Progress of a campaign: a live line on a terminal, plain lines everywhere else."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from heldout.gepa.events import Event, EventKind, Phase
+from heldout.students.ledger import Totals
+
+PLAIN_EVERY_S = 5.0
+REFRESH_HZ = 4
+
+
+@dataclass
+class State:
+    """What is known of the run so far; filled by journal events."""
+
+    iterations: int
+    phase: str = "starting"
+    iteration: int = 0
+    candidates: int = 0
+    entered: int = 0
+    best: float | None = None
+    search_began: float | None = None
+    replayed: int = 0
+
+    def see(self, event: Event, replayed: bool, now: float) -> None:
+        """Take one event in."""
+        self.replayed += replayed
+        body = event.body
+        if event.kind is EventKind.PHASE:
+            self.phase = body["name"]
+            if body["name"] == Phase.SEARCH:
+                self.search_began = now
+        elif event.kind is EventKind.CANDIDATE:
+            self.candidates += 1
+            self.entered += body["status"] == "entered"
+            if body["accept"] is not None:
+                value = body["accept"]["paired_omissions"]
+                if value is not None:
+                    self.best = value if self.best is None else max(self.best, value)
+        elif event.kind is EventKind.ITERATION:
+            self.iteration = body["iteration"]
+            self.best = body["best"]
+
+    def seconds_left(self, now: float) -> float | None:
+        """Time left in the search at its pace so far; None before it has a pace."""
+        if self.search_began is None or not self.iteration or self.phase != Phase.SEARCH:
+            return None
+        pace = (now - self.search_began) / self.iteration
+        return pace * (self.iterations - self.iteration)
+
+
+def describe(state: State, totals: Totals, now: float) -> str:
+    """One line: phase, iteration, calls, tokens, money, best accept figure, time left."""
+    parts = [f"{state.phase:<9}"]
+    if state.iteration:
+        parts.append(f"iteration {state.iteration}/{state.iterations}")
+    if state.candidates:
+        parts.append(f"{state.entered}/{state.candidates} entered")
+    parts.append(f"{totals.calls} calls")
+    parts.append(f"{totals.tokens / 1e6:.2f}M tokens")
+    parts.append("USD unknown" if totals.usd is None else f"USD {totals.usd:.2f}")
+    if state.best is not None:
+        parts.append(f"best accept {state.best:.3f}")
+    left = state.seconds_left(now)
+    if left is not None:
+        parts.append(f"about {left:.0f} s left")
+    return " · ".join(parts)
+
+
+@dataclass
+class Progress:
+    """Shows a run while it goes; use as a context manager and as a journal observer.
+
+    Everything goes to `stream` (standard error), so that `--json` keeps standard output clean.
+    """
+
+    iterations: int
+    totals: Callable[[], Totals]
+    stream: TextIO = field(default_factory=lambda: sys.stderr)
+
+    def __post_init__(self) -> None:
+        self._state = State(self.iterations)
+        self._console = Console(file=self.stream)
+        self._live: Live | None = None
+        self._printed_at, self._printed_phase = 0.0, ""
+
+    def __enter__(self) -> Progress:
+        if self._console.is_terminal:
+            self._live = Live(
+                console=self._console,
+                refresh_per_second=REFRESH_HZ,
+                get_renderable=self._line,
+                transient=True,
+            )
+            self._live.__enter__()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def observe(self, event: Event, replayed: bool) -> None:
+        """Take a journal event in, and print a plain line now and then."""
+        now = time.monotonic()
+        self._state.see(event, replayed, now)
+        if self._live is not None or replayed:
+            return
+        new_phase = self._state.phase != self._printed_phase
+        if new_phase or now - self._printed_at >= PLAIN_EVERY_S:
+            self._printed_at, self._printed_phase = now, self._state.phase
+            print(describe(self._state, self.totals(), now), file=self.stream, flush=True)
+
+    def _line(self) -> Text:
+        return Text(describe(self._state, self.totals(), time.monotonic()))

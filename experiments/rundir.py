@@ -1,0 +1,93 @@
+"""The run directory: where everything of a run lies, and who is working on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from heldout.splits.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory:
+    """Names of the files of one run."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """The resolved configuration."""
+        return self.path / "config.yaml"
+
+    @property
+    def journal(self) -> Path:
+        """The hash-chained journal."""
+        return self.path / "journal.jsonl"
+
+    @property
+    def store(self) -> Path:
+        """The default call store."""
+        return self.path / "calls.sqlite"
+
+    @property
+    def gate(self) -> Path:
+        """The decision with all figures behind it."""
+        return self.path / "gate.json"
+
+    @property
+    def report(self) -> Path:
+        """The report of the run."""
+        return self.path / "report.html"
+
+    @property
+    def stop_file(self) -> Path:
+        """Touch it to stop the run after the calls in flight."""
+        return self.path / "gepa.stop"
+
+    @property
+    def benchmark(self) -> Path:
+        """Where a synthetic benchmark drawn by the run is kept."""
+        return self.path / "benchmark"
+
+    @property
+    def manifest(self) -> Path:
+        """The default partition manifest."""
+        return self.path / "partition.json"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the run for this process. Raises BadInput while another one has it."""
+        lock = FileLock(self.path / ".lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise BadInput.one(
+                str(self.path), "another process is working on this run; wait for it or stop it"
+            ) from None
+        except OSError as error:
+            raise BadInput.one(str(self.path), f"cannot be written ({error.strerror})") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def existing_run(path: Path) -> RunDirectory:
+    """The run at `path`. Raises BadInput where there is none."""
+    run = RunDirectory(path.resolve())
+    if not run.path.is_dir():
+        raise BadInput.one(str(path), "is not a run directory (no such folder)")
+    if not run.config.is_file():
+        raise BadInput.one(str(path), "is not a run directory (it has no config.yaml)")
+    return run
+
+
+def default_run_dir(name: str) -> Path:
+    """`runs/<name>-<UTC time>` under the working folder."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    return Path("runs") / f"{name}-{stamp}"

@@ -1,0 +1,376 @@
+"""A campaign from data to a held-out decision, phase by phase.
+
+The order is the point: the held-out baseline is bought before the search, the winner is chosen on
+accept, and the held-out set is looked at once more only if accept says that it is worth it. The
+prompt file exists only after the gate has passed it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from heldout.gepa.acceptance import Acceptance
+from heldout.gepa.candidates import Candidate, Kind, Pool, Status
+from heldout.gepa.confirmation import Confirmation, HeldoutJudge, Side
+from heldout.gepa.controls import control_body
+from heldout.gepa.emission import emit, withdraw
+from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose
+from heldout.gepa.events import EventKind, FinishReason, Phase
+from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
+from heldout.gepa.gate import Decision, GateSettings, decide, pre_gate
+from heldout.gepa.journal import RunJournal
+from heldout.gepa.objective import Reward
+from heldout.gepa.record import Record
+from heldout.gepa.search import Search, SearchParts, candidate_body, scores_of
+from heldout.gepa.settings import ConfirmSettings, SearchSettings
+from heldout.gepa.spending import Spending
+from heldout.gepa.statistics.detection import swept
+from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.measures import judged_json
+from heldout.gepa.winner import SELECTION, choose
+from heldout.reflectors.guard import Guard
+from heldout.reflectors.reflector import Reflector
+from heldout.splits.benchmark import Consultation, Note
+from heldout.splits.hashing import sha256_text
+from heldout.students.chat import Budget
+from heldout.students.student import Student
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A named block the search starts from."""
+
+    name: str
+    block: str
+
+
+@dataclass(frozen=True)
+class Held:
+    """The reservation of the confirmation's cost: made before the search, given back after it."""
+
+    hold: Callable[[], None]
+    release: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Everything a campaign works with, built and checked before its first call.
+
+    `facts` are plain values that go on the card as they are (models, data digests);
+    `fresh_student` gives the student under a named occasion, for calls bought afresh.
+    """
+
+    name: str
+    seed: int
+    run_dir: Path
+    reflect: tuple[Consultation, ...]
+    accept: tuple[Note, ...]
+    heldout: HeldoutJudge
+    student: Student
+    budget: Budget
+    reflector: Reflector
+    guard: Guard
+    seeds: tuple[Seed, ...]
+    baseline: str
+    reward: Reward
+    acceptance: Acceptance
+    search: SearchSettings
+    confirm: ConfirmSettings
+    gate: GateSettings
+    journal: RunJournal
+    spending: Spending
+    runner: asyncio.Runner
+    held: Held
+    partition_body: Mapping[str, Any]
+    facts: Mapping[str, Any]
+
+
+class Campaign:
+    """One campaign; `run` goes from the partition to the decision and writes what it finds."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.journal = parts.journal
+        self.evaluator = Evaluator(
+            parts.student,
+            parts.budget,
+            parts.runner,
+            journal=parts.journal,
+            spending=parts.spending,
+        )
+        self.pool = Pool()
+
+    def run(self) -> None:
+        """Run to the decision. Raises Stopped or CircuitOpen, after which it can be resumed."""
+        self._verify_partition()
+        baseline = self._heldout_baseline()
+        frontier = self._score_seeds()
+        self.parts.held.hold()
+        reason = self._search(frontier)
+        winner = self._choose()
+        self.parts.held.release()
+        decision = self._confirm(winner, baseline)
+        if decision["decision"] == "emitted":
+            self._emit(winner, decision)
+        self._finish(reason, decision)
+
+    # -- phases ----------------------------------------------------------------------------------
+
+    def _verify_partition(self) -> None:
+        self._phase(Phase.PARTITION)
+        p = self.parts
+        self.journal.append(EventKind.PARTITION, p.partition_body)
+        self.journal.append(
+            EventKind.SETTINGS,
+            {
+                "seeds": {seed.name: sha256_text(seed.block) for seed in p.seeds},
+                "baseline": p.baseline,
+                "search": asdict(p.search),
+                "confirm": asdict(p.confirm),
+                "gate": asdict(p.gate),
+                "reward": _described(p.reward),
+                "acceptance": _described(p.acceptance),
+                "budget": asdict(p.budget),
+                "frame_sha256": p.student.frame.sha256,
+            },
+        )
+        self.journal.append(EventKind.CONTROL, control_body("accept", p.accept))
+
+    def _heldout_baseline(self) -> Side:
+        self._phase(Phase.BASELINE)
+        block = next(seed.block for seed in self.parts.seeds if seed.name == self.parts.baseline)
+        return self.parts.heldout.baseline(self.evaluator, block)
+
+    def _score_seeds(self) -> Frontier:
+        self._phase(Phase.SEEDS)
+        p = self.parts
+        labels = [note.label for note in p.accept]
+        frontier = Frontier(
+            win_tie_loss(labels)
+            if p.search.frontier == "win_tie_loss"
+            else raw_reward(labels, p.reward)
+        )
+        for seed in p.seeds:
+            occasion = Occasion(Purpose.SEED, "accept", self.pool.next_id)
+            accept = self.evaluator.judge(seed.block, p.accept, occasion, samples=p.search.samples)
+            candidate = self._seed_candidate(seed, accept)
+            self.pool.add(candidate)
+            frontier.add(candidate.id, scores_of(candidate))
+            self.journal.append(EventKind.CANDIDATE, candidate_body(candidate, None))
+        return frontier
+
+    def _seed_candidate(self, seed: Seed, accept: Evaluation) -> Candidate:
+        return Candidate(
+            id=self.pool.next_id,
+            kind=Kind.SEED,
+            parents=(),
+            iteration=0,
+            status=Status.ENTERED,
+            block=seed.block,
+            sha256=sha256_text(seed.block),
+            length=len(seed.block),
+            name=seed.name,
+            accept=accept.table,
+            flags=accept.flags,
+        )
+
+    def _search(self, frontier: Frontier) -> FinishReason:
+        self._phase(Phase.SEARCH)
+        p = self.parts
+        parts = SearchParts(
+            seed=p.seed,
+            reflect=p.reflect,
+            accept=p.accept,
+            evaluator=self.evaluator,
+            reflector=p.reflector,
+            guard=p.guard,
+            reward=p.reward,
+            acceptance=p.acceptance,
+            settings=p.search,
+            journal=self.journal,
+            runner=p.runner,
+            spending=p.spending,
+        )
+        return Search(parts, self.pool, frontier).run()
+
+    def _choose(self) -> Candidate:
+        self._phase(Phase.WINNER)
+        winner = choose(self.pool.entered, self.parts.search.primary)
+        self.journal.append(
+            EventKind.WINNER,
+            {
+                "id": winner.id,
+                "kind": winner.kind,
+                "iteration": winner.iteration,
+                "sha256": winner.sha256,
+                "accept": {
+                    "baseline": judged_json(self._on_accept(self._baseline_candidate())),
+                    "winner": judged_json(self._on_accept(winner)),
+                },
+            },
+        )
+        return winner
+
+    def _confirm(self, winner: Candidate, baseline: Side) -> Mapping[str, Any]:
+        """The gate event's body: whether the winner may be emitted, and all figures behind it."""
+        p = self.parts
+        self._phase(Phase.CONFIRM)
+        if winner.kind is Kind.SEED:
+            return self._decided(_not_confirmed("seed_won", p.gate))
+        accept_baseline = self._on_accept(self._baseline_candidate())
+        accept_winner = self._on_accept(winner)
+        bought = pre_gate(accept_winner, accept_baseline, p.gate, primary=p.search.primary)
+        self.journal.append(EventKind.PRE_GATE, bought.to_json())
+        if not bought.buys:
+            return self._decided(_not_confirmed("pre_gate", p.gate))
+        assert winner.block is not None  # entered candidates keep their text
+        confirmation = p.heldout.winner(self.evaluator, winner.id, winner.block)
+        self._phase(Phase.GATE)
+        return self._decided(self._gate(confirmation, baseline, accept_winner, accept_baseline))
+
+    def _gate(
+        self,
+        confirmation: Confirmation,
+        baseline: Side,
+        accept_winner: Judged,
+        accept_baseline: Judged,
+    ) -> dict[str, Any]:
+        """The held-out decision: both blocks at their own thresholds frozen on accept."""
+        p = self.parts
+        winner_side = confirmation.winner.judged(accept_winner.threshold)
+        baseline_side = baseline.judged(accept_baseline.threshold)
+        decision = decide(
+            winner_side,
+            baseline_side,
+            p.gate,
+            primary=p.search.primary,
+            planned_looks=p.heldout.planned_looks,
+            seed=p.seed,
+        )
+        decision = _overruled(decision, confirmation)
+        return {
+            **decision.to_json(),
+            "heldout": {
+                "baseline": _with_rule(baseline, baseline_side, p.gate.cap),
+                "winner": _with_rule(confirmation.winner, winner_side, p.gate.cap),
+                "looks": confirmation.looks,
+                "exploratory": confirmation.exploratory,
+            },
+            "drift": confirmation.drift,
+        }
+
+    def _emit(self, winner: Candidate, decision: Mapping[str, Any]) -> None:
+        self._phase(Phase.EMIT)
+        p = self.parts
+        assert winner.block is not None
+        emitted = emit(
+            p.run_dir,
+            p.name,
+            frame=p.student.frame,
+            block=winner.block,
+            card=self._card(winner, decision),
+        )
+        self.journal.append(EventKind.EMISSION, emitted.body(p.run_dir))
+
+    def _finish(self, reason: FinishReason, decision: Mapping[str, Any]) -> None:
+        record = Record.of(self.journal.events)
+        self.journal.append(
+            EventKind.FINISHED,
+            {
+                "finish_reason": reason,
+                "decision": decision["decision"],
+                "reason": decision["reason"],
+                "lineage_sha256": record.lineage_sha256,
+                "spent": self.parts.spending.total.body(),
+                "judgements": self.parts.spending.judgements,
+            },
+        )
+
+    # -- pieces ----------------------------------------------------------------------------------
+
+    def _phase(self, phase: Phase) -> None:
+        self.journal.append(EventKind.PHASE, {"name": phase})
+
+    def _decided(self, body: dict[str, Any]) -> Mapping[str, Any]:
+        """Put the decision on record and beside the run; nothing of an older emission remains."""
+        if body["decision"] != "emitted":
+            withdraw(self.parts.run_dir)
+        self.journal.append(EventKind.GATE, body)
+        text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+        (self.parts.run_dir / "gate.json").write_text(text, encoding="utf-8")
+        return body
+
+    def _baseline_candidate(self) -> Candidate:
+        return next(c for c in self.pool if c.name == self.parts.baseline)
+
+    def _on_accept(self, candidate: Candidate) -> Judged:
+        """A candidate's accept scores with the threshold that is frozen there."""
+        assert candidate.accept is not None
+        select = SELECTION[self.parts.search.primary]
+        threshold = swept(candidate.accept, self.parts.gate.cap, select).threshold
+        return Judged.once(candidate.accept, threshold=threshold)
+
+    def _card(self, winner: Candidate, decision: Mapping[str, Any]) -> dict[str, Any]:
+        p = self.parts
+        heldout = decision["heldout"]
+        return {
+            "campaign": p.name,
+            "candidate": winner.id,
+            "block_sha256": winner.sha256,
+            "frame_sha256": p.student.frame.sha256,
+            "journal_head": self.journal.mark,
+            **p.facts,
+            "student_budget": asdict(p.budget),
+            "threshold": {
+                "rule": "flag a note whose score is below the value; frozen on accept",
+                "value": heldout["winner"]["at_threshold"]["threshold"],
+                "heldout": {
+                    key: heldout["winner"]["at_threshold"][key]
+                    for key in ("detection", "false_alarms")
+                },
+            },
+            "accept": judged_json(self._on_accept(winner)),
+            "heldout": heldout,
+            "gate": {key: decision[key] for key in ("rule", "alpha", "margin", "decision")},
+            "difference": decision["difference"],
+            "looks": heldout["looks"],
+            "spent": p.spending.total.body(),
+            "does_not_show": list(p.partition_body["caveats"]) + _caveats(decision),
+        }
+
+
+def _described(strategy: object) -> dict[str, Any]:
+    """A strategy as its name and its fields."""
+    return {"name": type(strategy).__name__, **asdict(strategy)}  # type: ignore[call-overload]
+
+
+def _not_confirmed(reason: str, settings: GateSettings) -> dict[str, Any]:
+    return {
+        "decision": "not_confirmed",
+        "reason": reason,
+        "rule": settings.rule,
+        "difference": None,
+        "heldout": None,
+    }
+
+
+def _overruled(decision: Decision, confirmation: Confirmation) -> Decision:
+    """A drifted or exploratory confirmation never emits, whatever the figures."""
+    if confirmation.drift is not None and confirmation.drift["refuses"]:
+        return decision.refused("drift")
+    return decision.refused("exploratory") if confirmation.exploratory else decision
+
+
+def _with_rule(side: Side, judged: Judged, cap: float) -> dict[str, Any]:
+    """Measures at the frozen threshold, with the design's own rule beside it where it has one."""
+    by_rule = judged_json(Judged(side.tables, side.flags), cap=cap)
+    return {**judged_json(judged, cap=cap), "at_rule": by_rule["at_rule"]}
+
+
+def _caveats(decision: Mapping[str, Any]) -> list[str]:
+    return [side["sentence"] for side in decision["sides"] if side["state"] == "not_resolvable"]

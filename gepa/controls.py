@@ -1,0 +1,32 @@
+"""The standing control: a judge that counts words.
+
+An omission is shorter than its twin, so counting words orders nearly every omission rightly and
+every addition wrongly. Its figures stand beside those of every block, and the word counts stay on
+record so that a report can show how far a judge's scores merely follow length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heldout.gepa.statistics.measures import measures_json
+from heldout.gepa.statistics.table import ScoreTable
+from heldout.splits.benchmark import Note, NoteLabel
+
+
+def word_counts(notes: Sequence[Note]) -> dict[str, int]:
+    """Words of each note, by id."""
+    return {note.id: len(note.text.split()) for note in notes}
+
+
+def word_count_table(labels: Sequence[NoteLabel], words: Mapping[str, int]) -> ScoreTable:
+    """Word counts as scores."""
+    return ScoreTable(tuple(labels), tuple(float(words[label.id]) for label in labels))
+
+
+def control_body(split: str, notes: Sequence[Note]) -> dict[str, Any]:
+    """The control event of one split."""
+    words = word_counts(notes)
+    table = word_count_table([note.label for note in notes], words)
+    return {"split": split, "words": words, "measures": measures_json(table)}
