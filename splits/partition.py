@@ -102,7 +102,7 @@ def verify(
     if partition.recorded not in (None, partition.sha256):
         faults.add(where, "was edited after it was frozen (its sha256 does not fit its content)")
     if files is not None:
-        _check_files(where, partition.files, files, faults)
+        faults.attempt(check_files, partition, files, where)
     split_of = _disjoint(where, partition, faults)
     _check_complete(where, partition, benchmark, split_of, frozenset(exclude), faults)
     _check_digests(where, partition, benchmark, split_of, faults)
@@ -115,6 +115,36 @@ def verify(
                 f"near-duplicates in different splits: {pair.first} ({one}) and {pair.second} "
                 f"({two}) share {pair.similarity:.0%} of their five-word runs",
             )
+    faults.raise_any()
+
+
+def check_files(partition: Partition, files: Mapping[str, str], where: str) -> None:
+    """Raise BadInput naming each data file that is not the one the partition was drawn from.
+
+    A renamed copy is the same data: what counts is that every recorded digest is present.
+    """
+    faults = Faults()
+    recorded = partition.files
+    for name, digest in recorded.items():
+        if name in files and files[name] != digest:
+            faults.add(name, f"changed since the partition {where} was frozen")
+        elif name not in files and digest not in files.values():
+            faults.add(name, f"recorded in {where}, but not among the files read")
+    for name, digest in files.items():
+        if name not in recorded and digest not in recorded.values():
+            faults.add(name, f"not among the files {where} was drawn from")
+    faults.raise_any()
+
+
+def check_consultations(
+    partition: Partition, consultations: Iterable[Consultation], where: str
+) -> None:
+    """Raise BadInput naming each of `consultations` that changed since it was frozen."""
+    faults = Faults()
+    for consultation in consultations:
+        if partition.consultations.get(consultation.id) != consultation.digest:
+            message = f"consultation {consultation.id} reads differently than when it was frozen"
+            faults.add(where, message)
     faults.raise_any()
 
 
@@ -168,20 +198,6 @@ def _warnings(
     return tuple(warnings)
 
 
-def _check_files(
-    where: str, recorded: Mapping[str, str], found: Mapping[str, str], faults: Faults
-) -> None:
-    # A renamed copy is the same data, so what counts is that every recorded digest is present.
-    for name, digest in recorded.items():
-        if name in found and found[name] != digest:
-            faults.add(name, f"changed since the partition {where} was frozen")
-        elif name not in found and digest not in found.values():
-            faults.add(name, f"recorded in {where}, but not among the files read")
-    for name, digest in found.items():
-        if name not in recorded and digest not in recorded.values():
-            faults.add(name, f"not among the files {where} was drawn from")
-
-
 def _disjoint(where: str, partition: Partition, faults: Faults) -> dict[str, str]:
     split_of: dict[str, str] = {}
     for split in SPLITS:
@@ -221,15 +237,3 @@ def _check_digests(
     if partition.version != benchmark.version:
         found = f"{benchmark.version!r}, not {partition.version!r}"
         faults.add(where, f"the benchmark's version is {found}")
-
-
-def check_consultations(
-    partition: Partition, consultations: Iterable[Consultation], where: str
-) -> None:
-    """Raise BadInput naming each of `consultations` that changed since it was frozen."""
-    faults = Faults()
-    for consultation in consultations:
-        if partition.consultations.get(consultation.id) != consultation.digest:
-            message = f"consultation {consultation.id} reads differently than when it was frozen"
-            faults.add(where, message)
-    faults.raise_any()

@@ -24,15 +24,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heldout.splits.benchmark import Benchmark, Consultation, Note, NoteLabel
-from heldout.splits.errors import BadInput
+from heldout.splits.benchmark import Benchmark, CleanMeans, Consultation, Note, NoteLabel
+from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.journal import Journal
 from heldout.splits.loading import Loaded
 from heldout.splits.looks import Look, LookRequest, LookResult, Standing
 from heldout.splits.looks_file import Buyer, LooksFile
 from heldout.splits.manifest import Partition, read_manifest
 from heldout.splits.overlap import words
-from heldout.splits.partition import check_consultations, verify
+from heldout.splits.partition import check_consultations, check_files, verify
 from heldout.splits.runs import HeldoutRuns
 
 
@@ -53,7 +53,7 @@ class BenchmarkFacts:
     name: str
     version: str
     sha256: str
-    clean_means: str
+    clean_means: CleanMeans
     public: bool
     has_transcripts: bool
     notices: tuple[str, ...]
@@ -131,6 +131,17 @@ class Vault:
         """How the plan of looks stands for this run, as of now."""
         return self.looks.standing(self.buyer)
 
+    def admit(self) -> bool:
+        """To be asked before a run's first call: is the run exploratory?
+
+        Raises LooksSpent where every planned look was opened by other runs and the buyer has not
+        acknowledged that; where it has, the run goes on as exploratory.
+        """
+        now = self.standing
+        if now.spent and not self.buyer.acknowledge_reuse:
+            raise LooksSpent(str(self.looks.path), now.others, now.planned)
+        return now.spent
+
     @contextmanager
     def look(self, request: LookRequest) -> Iterator[OpenLook]:
         """Open a look; see the module's head.
@@ -205,7 +216,7 @@ def open_splits(
             name=benchmark.name,
             version=benchmark.version,
             sha256=benchmark.digest,
-            clean_means=str(benchmark.clean_means),
+            clean_means=benchmark.clean_means,
             public=benchmark.public,
             has_transcripts=benchmark.has_transcripts,
             notices=loaded.notices,
@@ -216,7 +227,9 @@ def open_splits(
 def _heldout_notes(
     load: Callable[[], Loaded], partition: Partition, where: str
 ) -> tuple[Note, ...]:
-    benchmark = load().benchmark
+    loaded = load()
+    benchmark = loaded.benchmark
+    check_files(partition, loaded.files, where)
     if missing := sorted(set(partition.heldout) - benchmark.by_id.keys()):
         raise BadInput.one(where, f"not in the benchmark any more: {', '.join(missing)}")
     heldout = _consultations(benchmark, partition.heldout)
