@@ -1,0 +1,189 @@
+"""Draws the synthetic benchmark: consultations from fact sheets, pairs from single edits."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from heldout.splits.benchmark import (
+    Benchmark,
+    CleanMeans,
+    Consultation,
+    Note,
+    NoteClass,
+    NoteLabel,
+    note_id,
+)
+from heldout.splits.errors import BadInput
+from heldout.splits.randomness import bits, shuffled
+from heldout.splits.synthetic.catalogue import Complaint, catalogue
+from heldout.splits.synthetic.checks import Rendered, fault_of, unsupported
+from heldout.splits.synthetic.dialogue import transcript
+from heldout.splits.synthetic.edits import Draft, Edit, candidates, clean_statements, wanted
+from heldout.splits.synthetic.notes import layout_of, note_text
+from heldout.splits.synthetic.sheets import Sheet, draw_sheet
+
+VERSION = "synthetic-v1"
+FEWEST_PAIRS = 3
+"""A consultation with fewer pairs that stand is drawn again."""
+
+MOST_ATTEMPTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A clean note and its errored twin: `clean[:start] + after + clean[end:] == errored`."""
+
+    id: str
+    edit: Edit
+    clean: str
+    errored: str
+    start: int
+    end: int
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One consultation with everything that is known of it."""
+
+    id: str
+    sheet: Sheet
+    transcript: str
+    clean: str
+    pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
+class SyntheticDraw:
+    """A synthetic benchmark, the draws behind it, and how much was dropped for which reason."""
+
+    benchmark: Benchmark
+    draws: tuple[Draw, ...]
+    dropped: Mapping[str, int]
+
+
+def draw(consultations: int, seed: int) -> SyntheticDraw:
+    """`consultations` made consultations, each a pure function of `seed` and its ordinal.
+
+    Complaints come round equally often. Raises BadInput for fewer than one consultation.
+    """
+    if consultations < 1:
+        raise BadInput.one("consultations", f"{consultations} is not a positive number")
+    dropped: Counter[str] = Counter()
+    draws = [_consultation(index, seed, dropped) for index in range(consultations)]
+    draws.sort(key=lambda item: item.id)
+    benchmark = Benchmark(
+        name="synthetic",
+        version=VERSION,
+        consultations=tuple(map(_as_consultation, draws)),
+        clean_means=CleanMeans.VERIFIED,
+        public=True,
+    )
+    return SyntheticDraw(benchmark, tuple(draws), dict(sorted(dropped.items())))
+
+
+def _consultation(index: int, seed: int, dropped: Counter[str]) -> Draw:
+    complaint = _complaint(index, seed)
+    for attempt in range(MOST_ATTEMPTS):
+        sheet = draw_sheet(complaint, ("synthetic", seed, index, attempt))
+        drawn = _from_sheet(sheet, dropped)
+        if drawn is not None:
+            return drawn
+    raise RuntimeError(f"no consultation on {complaint.name} in {MOST_ATTEMPTS} attempts")
+
+
+def _complaint(index: int, seed: int) -> Complaint:
+    """Every complaint once in each round, the order of a round drawn."""
+    all_of_them = catalogue().complaints
+    turn, place = divmod(index, len(all_of_them))
+    return shuffled(all_of_them, "synthetic", seed, "complaints", turn)[place]
+
+
+def _from_sheet(sheet: Sheet, dropped: Counter[str]) -> Draw | None:
+    statements, layout = clean_statements(sheet), layout_of(sheet)
+    spoken, clean = transcript(sheet), note_text(statements, layout)
+    if unsupported(sheet.facts, spoken, clean):
+        dropped["consultation: a fact got lost in wording"] += 1
+        return None
+    name = f"{sheet.style}|{sheet.complaint}-{bits(*sheet.path, 'id', width=40):010x}"
+    pairs: list[Pair] = []
+    for ordinal, draft in enumerate(wanted(sheet)):
+        used = {pair.edit.fact.slot.id for pair in pairs}
+        pair = _pair(f"{name}|{ordinal + 1}", draft, sheet, (spoken, clean), used, dropped)
+        if pair is not None:
+            pairs.append(pair)
+    if len(pairs) < FEWEST_PAIRS:
+        dropped["consultation: too few pairs"] += 1
+        return None
+    return Draw(name, sheet, spoken, clean, tuple(pairs))
+
+
+def _pair(
+    name: str,
+    draft: Draft,
+    sheet: Sheet,
+    texts: tuple[str, str],
+    used: set[str],
+    dropped: Counter[str],
+) -> Pair | None:
+    """The first candidate of the drafted sort that stands; the reasons of the others counted."""
+    spoken, clean = texts
+    statements, layout = clean_statements(sheet), layout_of(sheet)
+    for edit in candidates(draft, sheet, (*sheet.path, "edit", name.rsplit("|", 1)[1])):
+        if edit.fact.slot.id in used:
+            continue
+        errored = note_text(edit.statements, layout)
+        start, end, after = one_change(clean, errored)
+        rendered = Rendered(spoken, clean, errored, clean[start:end], after)
+        fault = fault_of(edit, rendered, statements)
+        if fault is None:
+            return Pair(name, edit, clean, errored, start, end, after)
+        dropped[f"{edit.note_class}: {fault}"] += 1
+    return None
+
+
+def one_change(clean: str, errored: str) -> tuple[int, int, str]:
+    """The one stretch in which two texts differ: `clean[:start] + after + clean[end:]`."""
+    start = len(os.path.commonprefix([clean, errored]))
+    limit = min(len(clean), len(errored)) - start
+    tail = len(os.path.commonprefix([clean[::-1][:limit], errored[::-1][:limit]]))
+    return start, len(clean) - tail, errored[start : len(errored) - tail]
+
+
+def _as_consultation(drawn: Draw) -> Consultation:
+    stratum = drawn.id.partition("|")[0]
+    siblings = tuple(dict.fromkeys([drawn.clean, *(pair.errored for pair in drawn.pairs)]))
+    twin = note_id(drawn.id, drawn.clean, NoteClass.CLEAN, drawn.clean)
+    clean = Note(
+        label=NoteLabel(twin, drawn.id, stratum, NoteClass.CLEAN, twin, source=VERSION),
+        text=drawn.clean,
+        transcript=drawn.transcript,
+        siblings=siblings,
+    )
+    errored = tuple(_errored(pair, drawn, clean) for pair in drawn.pairs)
+    return Consultation(drawn.id, stratum, drawn.transcript, (clean,), errored)
+
+
+def _errored(pair: Pair, drawn: Draw, clean: Note) -> Note:
+    edit = pair.edit
+    return Note(
+        label=NoteLabel(
+            id=note_id(drawn.id, pair.errored, edit.note_class, clean.text),
+            consultation=drawn.id,
+            stratum=clean.label.stratum,
+            note_class=edit.note_class,
+            twin=clean.id,
+            trace=edit.trace,
+            severity=edit.severity,
+            source=VERSION,
+            pair_id=pair.id,
+        ),
+        text=pair.errored,
+        transcript=drawn.transcript,
+        fact=edit.description,
+        residual=edit.sites,
+        siblings=clean.siblings,
+    )
