@@ -84,7 +84,7 @@ class Guard:
         if not matched:
             return None
         length, run = _longest(words(block), matched)
-        digest = shingle_hash(run, self.protected.salt)
+        digest = shingle_hash(run, self.protected.heldout.salt)
         return Rejection(RejectReason.OVERLAP, f"run of {length} words, hash {digest:016x}")
 
     def _token(self, block: str) -> Rejection | None:

@@ -9,7 +9,7 @@ from heldout.reflectors.prompts import Terms
 from heldout.reflectors.protected import own_texts, protect
 from heldout.reflectors.reflector import JudgedPair
 from heldout.reflectors.reply import CLOSE, OPEN
-from heldout.splits.overlap import shingle_hashes
+from heldout.splits.runs import heldout_runs
 from heldout.students.chat import (
     Budget,
     ChatReply,
@@ -46,15 +46,12 @@ def pairs(numbers=(0,), errored=8.0, clean=8.0, said="It reads well."):
 
 
 def guard(*, search=(0, 1), heldout=(2, 3), seeds=(SEED,), cap=TERMS.cap):
-    """A guard over made consultations: some of reflect and accept, some held out."""
-    hidden = set()
-    for number in heldout:
-        held = consultation(number)
-        for text in (held.transcript, *(note.text for note in held.notes)):
-            hidden |= shingle_hashes(text, SALT)
-    runs = protect(
-        map(consultation, search), heldout=hidden, salt=SALT, own=own_texts(WHOLE, seeds)
-    )
+    """A guard over made consultations: some of reflect and accept, some held out.
+
+    Each half is counted by itself, so that no run is in three consultations.
+    """
+    hidden = heldout_runs(map(consultation, heldout), (), salt=SALT, has_transcripts=True)
+    runs = protect(map(consultation, search), heldout=hidden, own=own_texts(WHOLE, seeds))
     return Guard(WHOLE, cap, runs)
 
 

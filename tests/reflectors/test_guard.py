@@ -12,9 +12,12 @@ from heldout.reflectors.protected import ProtectedRuns
 from heldout.reflectors.reflector import RejectReason
 from heldout.splits.hashing import sha256_text
 from heldout.splits.overlap import shingle_hash, words
+from heldout.splits.runs import HeldoutRuns
 
 GUARD = guard()
-BARE = Guard(WHOLE, TERMS.cap, ProtectedRuns(frozenset(), frozenset(), ""))
+BARE = Guard(
+    WHOLE, TERMS.cap, ProtectedRuns(frozenset(), HeldoutRuns("", frozenset(), frozenset()))
+)
 GOOD = "List what was said. Then look for each item in the note."
 
 
