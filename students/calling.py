@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
+from heldout.splits.benchmark import Note
 from heldout.splits.randomness import call_seed
 from heldout.students.calls import CallSpec, Stage
-from heldout.students.chat import ChatReply, FinishReason, Message
+from heldout.students.chat import Budget, ChatReply, FinishReason, Message, ModelPin
 from heldout.students.contracts import Violation
 from heldout.students.student import Judgement, Outcome
 
@@ -32,6 +33,29 @@ class Calls(Protocol):
 
     async def call(self, spec: CallSpec) -> Answered:
         """The stored reply of `spec`, bought if it is not there yet."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How one model is asked about notes: seeds follow from `run_seed`, note, stage and sample."""
+
+    pin: ModelPin
+    caller: Calls
+    run_seed: int
+    occasion: str = ""
+
+    def spec(self, stage: Stage, note: Note, prompt: str, budget: Budget, sample: int) -> CallSpec:
+        """The call of `stage` about `note`."""
+        return CallSpec(
+            stage=stage,
+            item=note.id,
+            messages=(Message("user", prompt),),
+            pin=self.pin,
+            budget=budget,
+            seed=call_seed(self.run_seed, note.id, stage, sample),
+            sample=sample,
+            occasion=self.occasion,
+        )
 
 
 @dataclass(frozen=True, slots=True)

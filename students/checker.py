@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from heldout.splits.benchmark import Note
-from heldout.splits.randomness import call_seed
-from heldout.students.calling import Calls, Read
-from heldout.students.calls import CallSpec, Stage
+from heldout.students.calling import Asking, Calls, Read
+from heldout.students.calls import Stage
 from heldout.students.capture import PRESENT_OR_ABSENT, CaptureScale, PerFactRule, findings
-from heldout.students.chat import Budget, Message, ModelPin
+from heldout.students.chat import Budget, ModelPin
 from heldout.students.fact_contracts import KeyedContract
 from heldout.students.facts import FactSheet, FactSource
 from heldout.students.frames import Frame
@@ -70,16 +69,8 @@ class PerFactChecker:
     ) -> Read[Mapping[str, str]]:
         """A verdict on every fact."""
         prompt = self.frame.render({"facts": sheet.lines, "note": note.text, "block": block})
-        spec = CallSpec(
-            stage=Stage.CHECK,
-            item=note.id,
-            messages=(Message("user", prompt),),
-            pin=self.pin,
-            budget=budget,
-            seed=call_seed(self.run_seed, note.id, Stage.CHECK, sample),
-            sample=sample,
-            occasion=self.occasion,
-        )
+        asking = Asking(self.pin, self.caller, self.run_seed, self.occasion)
+        spec = asking.spec(Stage.CHECK, note, prompt, budget, sample)
         contract = KeyedContract("verdicts", self.scale.words)
         read = await ask_keyed(self.caller, KeyedQuestion(spec, sheet.ids, contract, self.run_seed))
         if read.value is None:
@@ -99,7 +90,7 @@ class PerFactChecker:
         if self.second_look is None:
             return Read(Overturned(), Outcome.OK, ())
         absent = self.scale.absent(sheet, verdicts)
-        return await self.second_look.at(note, absent, budget, sample, self.occasion)
+        return await self.second_look.at(note, absent, budget, sample)
 
     def _judgement(
         self,

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heldout.splits.benchmark import Note
-from heldout.splits.randomness import call_seed
 from heldout.students.blindness import squeezed
-from heldout.students.calling import Calls, Read
-from heldout.students.calls import CallSpec, Stage
-from heldout.students.chat import Budget, Message, ModelPin
+from heldout.students.calling import Asking, Read
+from heldout.students.calls import Stage
+from heldout.students.chat import Budget
 from heldout.students.fact_contracts import KeyedContract
 from heldout.students.facts import Fact, lines
 from heldout.students.frames import Frame
@@ -35,29 +34,19 @@ class SecondLook:
     """Asks for the note's own words on each absent fact; sees the note and these facts only."""
 
     frame: Frame
-    pin: ModelPin
-    caller: Calls
-    run_seed: int
+    asking: Asking
 
     async def at(
-        self, note: Note, absent: Sequence[Fact], budget: Budget, sample: int, occasion: str
+        self, note: Note, absent: Sequence[Fact], budget: Budget, sample: int
     ) -> Read[Overturned]:
         """Which of `absent` the note states after all; no call without absences."""
         if not absent:
             return Read(Overturned(), Outcome.OK, ())
         prompt = self.frame.render({"facts": lines(absent), "note": note.text})
-        spec = CallSpec(
-            stage=Stage.SECOND_LOOK,
-            item=note.id,
-            messages=(Message("user", prompt),),
-            pin=self.pin,
-            budget=budget,
-            seed=call_seed(self.run_seed, note.id, Stage.SECOND_LOOK, sample),
-            sample=sample,
-            occasion=occasion,
-        )
+        spec = self.asking.spec(Stage.SECOND_LOOK, note, prompt, budget, sample)
         asked = tuple(fact.id for fact in absent)
-        read = await ask_keyed(self.caller, KeyedQuestion(spec, asked, QUOTES, self.run_seed))
+        question = KeyedQuestion(spec, asked, QUOTES, self.asking.run_seed)
+        read = await ask_keyed(self.asking.caller, question)
         value = None if read.value is None else verified(read.value, note.text)
         return Read(value, read.outcome, read.calls, read.detail)
 

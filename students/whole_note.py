@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heldout.splits.benchmark import Note
-from heldout.splits.randomness import call_seed
-from heldout.students.calling import Calls, ask
-from heldout.students.calls import CallSpec, Stage
-from heldout.students.chat import Budget, Message, ModelPin
+from heldout.students.calling import Asking, Calls, ask
+from heldout.students.calls import Stage
+from heldout.students.chat import Budget, ModelPin
 from heldout.students.contracts import Contract, ScoreContract
 from heldout.students.frames import Frame
 from heldout.students.rules import AtMost, FlagRule
@@ -47,33 +46,22 @@ class WholeNoteJudge:
 
     async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
         """Judge `note`."""
-        read = await ask(
-            self.caller, self._spec(block, note, budget, sample), self.contract.parse, self.run_seed
-        )
+        slots = {"transcript": note.transcript, "note": note.text, "block": block}
+        return await self.answer(self.frame.render(slots), note, budget, sample)
+
+    async def answer(self, prompt: str, note: Note, budget: Budget, sample: int) -> Judgement:
+        """The judgement of `note` that `prompt` asks for."""
+        asking = Asking(self.pin, self.caller, self.run_seed, self.occasion)
+        spec = asking.spec(Stage.JUDGE, note, prompt, budget, sample)
+        read = await ask(self.caller, spec, self.contract.parse, self.run_seed)
         if read.value is None:
             return read.failed()
         answer = read.value
-        flag = None if self.rule is None else self.rule.flags(answer)
         return Judgement(
             answer.score,
             Outcome.OK,
             read.calls,
             answer.assessment,
-            flag=flag,
+            flag=None if self.rule is None else self.rule.flags(answer),
             findings=answer.findings,
-        )
-
-    def _spec(self, block: str, note: Note, budget: Budget, sample: int) -> CallSpec:
-        prompt = self.frame.render(
-            {"transcript": note.transcript, "note": note.text, "block": block}
-        )
-        return CallSpec(
-            stage=Stage.JUDGE,
-            item=note.id,
-            messages=(Message("user", prompt),),
-            pin=self.pin,
-            budget=budget,
-            seed=call_seed(self.run_seed, note.id, Stage.JUDGE, sample),
-            sample=sample,
-            occasion=self.occasion,
         )

@@ -1,0 +1,1 @@
+"""The study's judge designs, composed from the parts in `heldout.students`."""

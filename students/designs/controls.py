@@ -1,0 +1,67 @@
+"""Standing controls: judges that ask no model. A design that does not beat them shows nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from heldout.splits.benchmark import Note
+from heldout.splits.randomness import uniform
+from heldout.students.chat import Budget
+from heldout.students.frames import Frame
+from heldout.students.student import Judgement, Outcome
+
+WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True)
+class Control:
+    """Scores a note by `measure(note, sample)`, a number in [0, 1]; no calls, no rule, no block."""
+
+    design: str
+    measure: Callable[[Note, int], float]
+
+    @property
+    def frame(self) -> Frame:
+        """Empty: no model is asked."""
+        return Frame(self.design, "")
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """The measure's."""
+        return (0.0, 1.0)
+
+    @property
+    def calls_per_judgement(self) -> int:
+        """None are made."""
+        return 0
+
+    async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
+        """The measure; block and budget change nothing."""
+        del block, budget
+        score = self.measure(note, sample)
+        return Judgement(score, Outcome.OK, (), f"{self.design} {score:.3f}")
+
+
+def transcript_words() -> Control:
+    """Share of the transcript's distinct words that the note holds: a longer note holds more."""
+    return Control("transcript_words", _shared_words)
+
+
+def constant() -> Control:
+    """The same score for every note: every pair ties."""
+    return Control("constant", lambda *_: 1.0)
+
+
+def random_scores(run_seed: int) -> Control:
+    """A score drawn from run seed, note and sample: what chance looks like on this set."""
+    return Control(
+        "random", lambda note, sample: uniform(run_seed, "random judge", note.id, sample)
+    )
+
+
+def _shared_words(note: Note, sample: int) -> float:
+    del sample
+    said = set(WORD.findall(note.transcript.casefold()))
+    return len(said & set(WORD.findall(note.text.casefold()))) / len(said) if said else 0.0

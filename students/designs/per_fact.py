@@ -1,0 +1,80 @@
+"""Designs that check a note fact by fact: pipelines, checklist, coverage, and the union."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from heldout.students.capture import ANSWERED, PLACED, TRICHOTOMY, CaptureScale, PerFactRule
+from heldout.students.checker import PerFactChecker
+from heldout.students.designs.blocks import load_block
+from heldout.students.designs.coverage import Coverage, StatementCheck
+from heldout.students.designs.single import whole_note
+from heldout.students.designs.union import Union
+from heldout.students.designs.workshop import Workshop
+from heldout.students.facts import FactSource
+from heldout.students.frames import load_frame
+from heldout.students.student import Student
+
+CRITICAL = PerFactRule()
+WIDENED = PerFactRule(("critical", "supporting"))
+ANY_FACT = PerFactRule(None)
+
+
+def checker(shop: Workshop, design: str, frame: str, source: FactSource) -> PerFactChecker:
+    """The keyed check of the facts of `source`."""
+    return PerFactChecker(
+        load_frame(frame),
+        shop.roles.judge,
+        shop.caller,
+        shop.run_seed,
+        source,
+        occasion=shop.occasion,
+        design=design,
+    )
+
+
+def two_stage(shop: Workshop) -> Student:
+    """Extraction and check; score the share present, no rule of its own."""
+    return checker(shop, "per_fact_checker", "check", shop.extraction())
+
+
+def three_stage(
+    shop: Workshop, design: str = "three_stage", rule: PerFactRule = CRITICAL
+) -> PerFactChecker:
+    """Extraction, audit, graded check and second look; flagged by the per-fact rule."""
+    graded = checker(shop, design, "check_graded", shop.audited())
+    return replace(graded, scale=TRICHOTOMY, second_look=shop.second_look(), rule=rule)
+
+
+def three_stage_widened(shop: Workshop) -> Student:
+    """The same verdicts with the rule widened to supporting facts."""
+    return three_stage(shop, "three_stage_widened", WIDENED)
+
+
+def checklist(shop: Workshop) -> Student:
+    """About 25 items from the transcript, answered one by one."""
+    return _scaled(checker(shop, "checklist", "check_items", shop.checklist()), ANSWERED)
+
+
+def coverage(shop: Workshop) -> Student:
+    """Unaudited statements and their coverage, with the faithfulness of the note's own."""
+    wide = checker(shop, "coverage", "check", shop.extraction("extract_wide"))
+    statements = StatementCheck(
+        load_frame("statements"), load_block("statements"), shop.asking(shop.roles.judge)
+    )
+    return Coverage(replace(wide, rule=ANY_FACT), statements)
+
+
+def section_coverage(shop: Workshop) -> Student:
+    """Experimental: coverage within the section a fact belongs to."""
+    placed = checker(shop, "section_coverage", "check_placed", shop.extraction("extract_placed"))
+    return _scaled(placed, PLACED)
+
+
+def union(shop: Workshop) -> Student:
+    """The per-fact rule or the whole-note judge's flag."""
+    return Union(three_stage(shop), whole_note(shop), load_block("whole_note"))
+
+
+def _scaled(base: PerFactChecker, scale: CaptureScale) -> PerFactChecker:
+    return replace(base, scale=scale)

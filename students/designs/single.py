@@ -1,0 +1,78 @@
+"""Designs that put one question: the ablation grid and the reference judges."""
+
+from __future__ import annotations
+
+from heldout.students.answer_forms import GapListContract, VerdictLineContract, YesNoContract
+from heldout.students.contracts import Contract, ScoreContract
+from heldout.students.designs.fact_list import FactListJudge
+from heldout.students.designs.sampled import Sampled
+from heldout.students.designs.workshop import Workshop
+from heldout.students.frames import load_frame
+from heldout.students.rules import AnyListed, AtMost, Below, FlagRule
+from heldout.students.student import Student
+from heldout.students.whole_note import SEVEN_OR_LESS, WholeNoteJudge
+
+SAMPLES = 8
+"""Samples of the repeated ablation designs."""
+
+
+def question(
+    shop: Workshop, design: str, frame: str, contract: Contract, rule: FlagRule | None
+) -> WholeNoteJudge:
+    """One question in the frame called `frame`."""
+    return WholeNoteJudge(
+        load_frame(frame),
+        shop.roles.judge,
+        shop.caller,
+        shop.run_seed,
+        contract=contract,
+        rule=rule,
+        occasion=shop.occasion,
+        design=design,
+    )
+
+
+def whole_note(shop: Workshop) -> Student:
+    """Faithfulness and completeness in one score; flagged at 7 or less."""
+    return question(shop, "whole_note", "whole_note", ScoreContract(), SEVEN_OR_LESS)
+
+
+def fact_list(shop: Workshop) -> Student:
+    """The whole-note judge with the audited facts in its prompt and one open score."""
+    asked = question(shop, "fact_list", "fact_list", ScoreContract(), SEVEN_OR_LESS)
+    return FactListJudge(asked, shop.audited())
+
+
+def yes_no(shop: Workshop, design: str) -> WholeNoteJudge:
+    """Does the note meet the criterion? No is a fail."""
+    return question(shop, design, "criterion_yes_no", YesNoContract(), AtMost(5.0))
+
+
+def yes_no_repeated(shop: Workshop, design: str) -> Student:
+    """Eight answers encoded 10 and 0; flagged at a winsorised mean of 5 or less."""
+    return Sampled(yes_no(shop, design), SAMPLES, AtMost(5.0), design)
+
+
+def score(shop: Workshop, design: str) -> WholeNoteJudge:
+    """How far does the note meet the criterion? Flagged at 7 or less."""
+    return question(shop, design, "criterion_score", ScoreContract(), SEVEN_OR_LESS)
+
+
+def score_repeated(shop: Workshop, design: str) -> Student:
+    """Eight scores; flagged at a winsorised mean below 8."""
+    return Sampled(score(shop, design), SAMPLES, Below(8.0), design)
+
+
+def faithfulness(shop: Workshop, design: str) -> Student:
+    """The production-style judge: item by item, one verdict line."""
+    return question(shop, design, "verdict_line", VerdictLineContract(), AtMost(0.0))
+
+
+def engineered(shop: Workshop) -> Student:
+    """A severity procedure with eight worked examples; flagged if a critical gap is listed."""
+    return question(shop, "engineered", "gap_list", GapListContract(), AnyListed())
+
+
+def geval(shop: Workshop, design: str) -> Student:
+    """Criterion and steps, a mark from 1 to 5; no rule of its own."""
+    return question(shop, design, "scale_1_to_5", ScoreContract(1.0, 5.0), None)
