@@ -12,6 +12,8 @@ from heldout.gepa.statistics.table import FloatArray, IntArray
 
 UNIT = (0.0, 1.0)
 SIGNED_UNIT = (-1.0, 1.0)
+NO_SPREAD = 1e-12
+"""A standard error at or below this is a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +91,48 @@ def cluster_t(
 ) -> Interval | None:
     """Cluster-robust t interval of the mean of `values`, consultations as clusters.
 
-    Student's t with G - 1 degrees of freedom around the ratio estimate, cut to `bounds`. One
-    consultation says nothing about the spread between consultations: the interval is all of
-    `bounds`. None without values.
+    Student's t with G - 1 degrees of freedom around the ratio estimate, cut to `bounds`. Where no
+    consultation differs from another the spread is not zero, only unseen: see `unseen_share`. One
+    consultation says nothing about the others: the interval is all of `bounds`. None without
+    values.
     """
     if not values.size:
         return None
     data = ClusterSums.of(values, cluster)
     estimate = float(data.mean)
     if data.clusters < 2:
-        return Interval(estimate, *bounds, level, "cluster-t (one consultation: not estimable)")
-    half = float(data.standard_error) * t_quantile(0.5 + level / 2, data.clusters - 1)
-    low, high = max(bounds[0], estimate - half), min(bounds[1], estimate + half)
-    return Interval(estimate, low, high, level, "cluster-t")
+        return Interval(estimate, *bounds, level, "none (one consultation)")
+    ends = t_ends(data, level=level, bounds=bounds)
+    method = "cluster-t" if float(data.standard_error) > NO_SPREAD else "exact bound (no spread)"
+    return Interval(estimate, float(ends[0]), float(ends[1]), level, method)
+
+
+def t_ends(
+    data: ClusterSums, *, level: float, bounds: tuple[float, float] = SIGNED_UNIT
+) -> FloatArray:
+    """Lower and upper ends of `cluster_t`, shape (2, …), for two clusters or more."""
+    mean, error = data.mean, data.standard_error
+    half = error * t_quantile(0.5 + level / 2, data.clusters - 1)
+    share = unseen_share(data.clusters, 0.5 - level / 2)
+    spread = error > NO_SPREAD
+    low = np.where(spread, mean - half, mean - share * (mean - bounds[0]))
+    high = np.where(spread, mean + half, mean + share * (bounds[1] - mean))
+    # The cut cannot pass the mean, which may stand a rounding error outside the bounds.
+    return np.stack(
+        [
+            np.minimum(mean, np.maximum(low, bounds[0])),
+            np.maximum(mean, np.minimum(high, bounds[1])),
+        ]
+    )
+
+
+def unseen_share(clusters: int, tail: float) -> float:
+    """Largest share of consultations that can be otherwise while none of `clusters` shows it.
+
+    Exact: with share q otherwise, all are alike with probability (1 - q)**clusters, which is `tail`
+    at the bound. An interval lets that share lie at the end of the range.
+    """
+    return float(1 - tail ** (1 / clusters))
 
 
 def t_quantile(probability: float, degrees: float) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from heldout.gepa.statistics.intervals import ClusterSums, t_quantile
+from heldout.gepa.statistics.intervals import ClusterSums, t_ends
 from heldout.gepa.statistics.resampling import cluster_weights
 from heldout.gepa.statistics.rules import RuleName
 from heldout.gepa.statistics.table import BoolArray, FloatArray
@@ -39,8 +39,7 @@ def ships(
     if rule == "point":
         return np.asarray(data.mean > margin, dtype=np.bool_)
     if rule == "interval":
-        half = data.standard_error * t_quantile(1 - alpha, data.clusters - 1)
-        return np.asarray(data.mean - half > margin, dtype=np.bool_)
+        return np.asarray(t_ends(data, level=1 - 2 * alpha)[0] > margin, dtype=np.bool_)
     decide = _bootstrap if rule == "bootstrap" else _permutation
     parts = [decide(part, rng, alpha, margin, resamples) for part in _blocks(data)]
     return np.concatenate(parts)

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 import scipy
 
 from heldout.gepa.statistics.difference import Difference
-from heldout.gepa.statistics.intervals import Interval
+from heldout.gepa.statistics.intervals import NO_SPREAD, Interval
 from heldout.gepa.statistics.resampling import (
     RESAMPLES,
     bootstrap_interval,
@@ -122,7 +122,9 @@ def _t_tail(difference: Difference, margin: float) -> float | None:
     data = difference.sums
     if data.clusters < 2:
         return None
-    excess, error = float(data.mean) - margin, float(data.standard_error)
-    if error == 0:
-        return 0.0 if excess > 0 else 1.0
-    return float(scipy.special.stdtr(data.clusters - 1, -excess / error))
+    mean, error = float(data.mean), float(data.standard_error)
+    if error > NO_SPREAD:
+        return float(scipy.special.stdtr(data.clusters - 1, (margin - mean) / error))
+    # The level at which the exact bound of `t_ends` reaches the margin.
+    share = (mean - margin) / (mean + 1) if mean > margin else 0.0
+    return float((1 - share) ** data.clusters)

@@ -118,7 +118,7 @@ def side_verdict(
         return SideVerdict(measure, SideState.NOT_RESOLVABLE, margin, 0, 0, None, None)
     less = declared(measure).direction is Direction.HIGHER
     shown = -interval.high if less else interval.low
-    reach = max(-interval.low if less else interval.high, _unseen(data, level))
+    reach = -interval.low if less else interval.high
     state = SideState.NOT_RESOLVABLE
     if shown > margin:
         state = SideState.HARM
@@ -135,14 +135,3 @@ def side_verdicts(
         side_verdict(measure, data, margin=margins[measure], level=level)
         for measure, data in differences.items()
     )
-
-
-def _unseen(data: Difference, level: float) -> float:
-    """Share of consultations that could differ although none of these does (exact, one-sided).
-
-    A spread of zero would otherwise read as certainty: twelve equal notes exclude nothing. 0 as
-    soon as any value differs, because the interval then has a width of its own.
-    """
-    if data.values.any():
-        return 0.0
-    return float(1 - (0.5 - level / 2) ** (1 / data.consultations))
