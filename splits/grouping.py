@@ -24,14 +24,14 @@ class Material:
     """What the files of a benchmark hold.
 
     `transcripts` is None where `placeholder` stands in the slot of every note; `place` is the
-    file or option to name where one is missing.
+    file to name where one is missing, None where records of it could not be read anyway.
     """
 
     pairs: list[PairRow]
     clean: list[CleanRow]
     transcripts: Mapping[str, Transcript] | None
     placeholder: str
-    place: str
+    place: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _transcript(name: str, material: Material, faults: Faults) -> Transcript | N
     if material.transcripts is None:
         return None
     found = material.transcripts.get(name)
-    if found is None:
+    if found is None and material.place is not None:
         faults.add(material.place, f"no transcript of consultation {name!r}")
     return found
 

@@ -92,7 +92,9 @@ def open_benchmark(source: BenchmarkSource) -> Loaded:
         clean=pairs.clean,
         transcripts=transcripts.by_id if transcripts else None,
         placeholder=PLACEHOLDER,
-        place=str(source.consultations or source.pairs),
+        place=str(source.consultations or source.pairs)
+        if transcripts and transcripts.complete
+        else None,
     )
     groups = grouped(material, faults)
     if not groups.consultations and not faults.found:
@@ -166,5 +168,7 @@ def _read_consultations(path: Path, faults: Faults) -> Transcripts:
     file = read_input(path)
     if file.kind != ".jsonl":
         raise BadInput.one(str(path), "its name must end in .jsonl or .jsonl.gz")
+    before = len(faults.found)
     records = jsonl_records(file, faults)
-    return Transcripts(from_records(records, faults), {path.name: file.sha256})
+    complete = len(faults.found) == before
+    return Transcripts(from_records(records, faults), {path.name: file.sha256}, complete)

@@ -24,10 +24,14 @@ class Transcript:
 
 @dataclass
 class Transcripts:
-    """Transcripts by consultation, and the SHA-256 of the files they were read from, by name."""
+    """Transcripts by consultation, and the SHA-256 of the files they were read from, by name.
+
+    `complete` is False where a record could not be read, so that one may be missing for that.
+    """
 
     by_id: dict[str, Transcript] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    complete: bool = True
 
 
 def from_records(records: Iterable[Record], faults: Faults) -> dict[str, Transcript]:
