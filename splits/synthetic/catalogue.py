@@ -9,7 +9,7 @@ two slots of one kind have disjoint pools; a narrative adds the slots in which i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -24,13 +24,13 @@ VAGUE = "vague"
 class Concept:
     """One meaning with its interchangeable forms: `lay` in dialogue, `clinical` in notes.
 
-    `doses` names the doses a drug is given in; empty for anything else.
+    `own` names, by attribute, the concepts that fit this one where not all of the group do.
     """
 
     id: str
     lay: tuple[str, ...]
     clinical: tuple[str, ...]
-    doses: tuple[str, ...] = ()
+    own: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -133,14 +133,14 @@ def _read(item: Any) -> dict[str, Any]:
 
 def _words(raw: dict[str, Any]) -> dict[str, dict[str, Concept]]:
     return {
-        group: {
-            name: Concept(
-                name, tuple(c["lay"]), tuple(c["clinical"]), tuple(c.get("dose", ()))
-            )
-            for name, c in concepts.items()
-        }
+        group: {name: _concept(name, dict(spec)) for name, spec in concepts.items()}
         for group, concepts in raw.items()
     }
+
+
+def _concept(name: str, spec: dict[str, list[str]]) -> Concept:
+    lay, clinical = tuple(spec.pop("lay")), tuple(spec.pop("clinical"))
+    return Concept(name, lay, clinical, {attr: tuple(names) for attr, names in spec.items()})
 
 
 def _kind(name: str, raw: dict[str, Any]) -> Kind:

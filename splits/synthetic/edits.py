@@ -19,8 +19,9 @@ _DETAIL_SEVERITY = {
 }
 _RANK = {"critical": 0, "supporting": 1, "peripheral": 2}
 
-# Shares of the kinds of change, so that no skill of a judge is without pairs that need it.
-_CHANGES = {POLARITY: 0.24, "laterality": 0.20, "hedge": 0.16, "dosing": 0.16, "other": 0.24}
+# How the kinds of change are preferred, so that no skill of a judge is without pairs that need
+# it; few notes offer a side or a dose to change, hence the weight of those.
+_CHANGES = {POLARITY: 0.17, "laterality": 0.37, "hedge": 0.13, "dosing": 0.18, "other": 0.15}
 _FAMILY = {
     POLARITY: POLARITY,
     "side": "laterality",
@@ -223,7 +224,7 @@ def _changeable(fact: Fact) -> list[str]:
     kind = fact.slot.kind
     if kind.name == "problem":
         return sorted(fact.known)
-    names = sorted(fact.known) if fact.affirmed else []
+    names = [attr for attr in sorted(fact.known) if _shows(fact, attr)]
     if kind.no is not None:
         names.append(POLARITY)
     if fact.affirmed and kind.hedged:
@@ -244,11 +245,14 @@ def _altered(fact: Fact, attr: str, path: Path) -> Fact | None:
     if not others:
         return None
     attrs = {**fact.attrs, attr: choice(others, *path, "other")}
-    if attr == "value" and "dose" in attrs:
-        doses = detail_choices("dose", attrs["value"], kind.group)
-        if not doses:
-            return None
-        attrs["dose"] = choice(doses, *path, "dose")
+    if attr == "value":
+        # Another drug comes in its own doses, another trigger calls for its own action.
+        for name in fact.slot.details:
+            fitting = detail_choices(name, attrs["value"], kind.group)
+            if name in attrs and attrs[name] not in fitting:
+                if not fitting:
+                    return None
+                attrs[name] = choice(fitting, *path, name)
     return replace(fact, attrs=attrs)
 
 

@@ -146,11 +146,19 @@ def _pair(
 
 
 def one_change(clean: str, errored: str) -> tuple[int, int, str]:
-    """The one stretch in which two texts differ: `clean[:start] + after + clean[end:]`."""
+    """The one stretch in which two texts differ: `clean[:start] + after + clean[end:]`.
+
+    Cut at whole words: a removed sentence that starts like the next one is reported as itself.
+    """
     start = len(os.path.commonprefix([clean, errored]))
     limit = min(len(clean), len(errored)) - start
     tail = len(os.path.commonprefix([clean[::-1][:limit], errored[::-1][:limit]]))
-    return start, len(clean) - tail, errored[start : len(errored) - tail]
+    end, after_end = len(clean) - tail, len(errored) - tail
+    while start > 0 and not clean[start - 1].isspace():
+        start -= 1
+        if clean[end - 1 : end] == errored[after_end - 1 : after_end] != "":
+            end, after_end = end - 1, after_end - 1
+    return start, end, errored[start:after_end]
 
 
 def _as_consultation(drawn: Draw) -> Consultation:

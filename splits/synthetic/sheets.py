@@ -90,8 +90,9 @@ def draw_sheet(complaint: Complaint, path: Path) -> Sheet:
 def detail_choices(attr: str, value: str, group: str) -> tuple[str, ...]:
     """The concepts that attribute `attr` of a fact with this value may take."""
     words = catalogue().words
-    if attr == "dose":
-        return words[group][value].doses
+    own = words[group][value].own
+    if attr in own or attr == "dose":
+        return own.get(attr, ())
     return tuple(name for name in words[attr] if name != VAGUE)
 
 

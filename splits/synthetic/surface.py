@@ -49,7 +49,7 @@ def tidy(text: str) -> str:
     text = re.sub(r"(?:[\s,:]*,)+", ",", text)
     text = re.sub(r"[\s,:]*([.?!])(?=\s|$)", r"\1", text)
     text = re.sub(r"(^|[.?!:]) ?[,.] ?", r"\1 ", text).strip()
-    text = re.sub(r"\b([Aa]) (?=[aeiou])", r"\1n ", text)
+    text = re.sub(r"(?<= )a (?=[aeio])", "an ", text)
     return re.sub(r"(^|[.?!] )([a-z])", lambda m: m[1] + m[2].upper(), text)
 
 
