@@ -23,7 +23,7 @@ from heldout.students.student import Finding
 
 SEVERITIES = ("critical", "supporting", "peripheral")
 VERDICT_LINE = re.compile(
-    r"^[\s*_#>`]*verdict[^\w\n]*(pass|fail)[\s*_`.]*$", re.IGNORECASE | re.MULTILINE
+    r"^[ \t*_#>`]*verdict[^\w\n]*(pass|fail)[ \t\r*_`.]*$", re.IGNORECASE | re.MULTILINE
 )
 
 

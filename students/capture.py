@@ -37,10 +37,8 @@ class CaptureScale:
         return earned / sum(weights.values())
 
     def absent(self, sheet: FactSheet, verdicts: Mapping[str, str]) -> tuple[Fact, ...]:
-        """The facts that earn nothing, the gravest first, else in the order of the sheet."""
-        order = {severity: place for place, severity in enumerate(SEVERITY_WEIGHTS)}
-        gone = [fact for fact in sheet.facts if self.credit[verdicts[fact.id]] == 0]
-        return tuple(sorted(gone, key=lambda fact: order.get(fact.severity, len(order))))
+        """The facts that earn nothing, in the order of the sheet."""
+        return tuple(fact for fact in sheet.facts if self.credit[verdicts[fact.id]] == 0)
 
 
 PRESENT_OR_ABSENT = CaptureScale(
@@ -83,5 +81,7 @@ class PerFactRule:
 
 
 def findings(facts: Sequence[Fact]) -> tuple[Finding, ...]:
-    """Facts as a judgement names them: text, severity and words of the transcript."""
-    return tuple(Finding(fact.text, fact.severity, fact.evidence) for fact in facts)
+    """Facts as a judgement names them, the gravest first: text, severity, transcript's words."""
+    order = {severity: place for place, severity in enumerate(SEVERITY_WEIGHTS)}
+    graded = sorted(facts, key=lambda fact: order.get(fact.severity, len(order)))
+    return tuple(Finding(fact.text, fact.severity, fact.evidence) for fact in graded)
