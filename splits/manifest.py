@@ -141,24 +141,28 @@ def freeze(partition: Partition, path: Path) -> None:
     Raises BadInput where the file exists or cannot be written.
     """
     text = json.dumps(partition.to_json(), indent=1, ensure_ascii=False) + "\n"
+    if path.exists():
+        message = "exists already, and a frozen partition is never replaced: name another file"
+        raise BadInput.one(str(path), message)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            # A link, unlike a rename, fails where the name is taken.
-            os.link(name, path)
-        finally:
-            Path(name).unlink()
-        sync_folder(path.parent)
-    except FileExistsError:
-        message = "exists already, and a frozen partition is never replaced: name another file"
-        raise BadInput.one(str(path), message) from None
+        _write_new(path, text)
     except OSError as error:
         raise BadInput.one(str(path), f"cannot be written: {error.strerror}") from error
+
+
+def _write_new(path: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        # A link, unlike a rename, fails where another process has taken the name meanwhile.
+        os.link(name, path)
+    finally:
+        Path(name).unlink()
+    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -127,7 +127,7 @@ def check_files(partition: Partition, files: Mapping[str, str], where: str) -> N
     recorded = partition.files
     for name, digest in recorded.items():
         if name in files and files[name] != digest:
-            faults.add(name, f"changed since the partition {where} was frozen")
+            faults.add(name, f"changed since {where} was frozen")
         elif name not in files and digest not in files.values():
             faults.add(name, f"recorded in {where}, but not among the files read")
     for name, digest in files.items():

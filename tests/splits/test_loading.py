@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.splits.builders import consultation, write_benchmark, write_lines
+from tests.splits.real import real
 
 from heldout.splits.benchmark import CleanMeans, NoteClass, Severity, TraceLevel, note_id
 from heldout.splits.errors import BadInput
@@ -482,13 +483,6 @@ def test_pairs_of_the_object_form_know_their_line(tmp_path):
 
 
 # --- real data
-
-
-def real(name: str) -> Path:
-    folder = os.environ.get("HELDOUT_DATA")
-    if not folder:
-        pytest.skip("HELDOUT_DATA names no folder of real data")
-    return Path(folder) / name
 
 
 def test_the_real_pairs_load_in_well_under_a_second():
