@@ -193,7 +193,6 @@ def _manner(raw: dict[str, Any]) -> Manner:
         orders=tuple(tuple(order) for order in raw["orders"]),
         talk=tuple(raw["talk"]),
         phrases={
-            name: tuple(raw[name])
-            for name in ("greetings", "chatter", "closings", "hesitations")
+            name: tuple(raw[name]) for name in ("greetings", "chatter", "closings", "hesitations")
         },
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heldout.splits.benchmark import NoteClass, TraceLevel
+from heldout.splits.synthetic.difference import Difference
 from heldout.splits.synthetic.edits import POLARITY, Edit
 from heldout.splits.synthetic.notes import Statement
 from heldout.splits.synthetic.sheets import Fact
@@ -24,8 +25,7 @@ class Rendered:
     transcript: str
     clean: str
     errored: str
-    before: str
-    after: str
+    difference: Difference
 
 
 def core(fact: Fact) -> tuple[str, ...]:
@@ -40,7 +40,10 @@ def fault_of(edit: Edit, texts: Rendered, clean: tuple[Statement, ...]) -> str |
     """Why this pair must be dropped; None if it stands."""
     if texts.clean == texts.errored:
         return "no visible edit"
-    if max(len(texts.before.split()), len(texts.after.split())) > MOST_WORDS:
+    changed = texts.difference
+    if changed.apply(texts.clean) != texts.errored:
+        return "more than one edit"
+    if max(len(changed.before.split()), len(changed.after.split())) > MOST_WORDS:
         return "edit too long"
     if _lost(edit, texts, clean):
         return "another fact lost"

@@ -54,6 +54,12 @@ class Edit:
     sites: tuple[Site, ...] = ()
 
     @property
+    def fact_type(self) -> str:
+        """The kind of fact, with the attribute where only that was edited."""
+        name = self.fact.slot.kind.name
+        return f"{name}, {self.attr}" if self.attr else name
+
+    @property
     def description(self) -> str:
         """What was removed, added or altered, in the note's own words."""
         before = " ".join(item.text for item in self.removed)
@@ -238,9 +244,7 @@ def _altered(fact: Fact, attr: str, path: Path) -> Fact | None:
     if attr == POLARITY:
         return replace(fact, affirmed=not fact.affirmed)
     value, kind = fact.attrs["value"], fact.slot.kind
-    options = (
-        fact.slot.values if attr == "value" else detail_choices(attr, value, kind.group)
-    )
+    options = fact.slot.values if attr == "value" else detail_choices(attr, value, kind.group)
     others = [name for name in options if name != fact.attrs[attr]]
     if not others:
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from heldout.splits.randomness import bits, shuffled
 from heldout.splits.synthetic.catalogue import Complaint, catalogue
 from heldout.splits.synthetic.checks import Rendered, fault_of, unsupported
 from heldout.splits.synthetic.dialogue import transcript
+from heldout.splits.synthetic.difference import Difference, one_difference
 from heldout.splits.synthetic.edits import Draft, Edit, candidates, clean_statements, wanted
 from heldout.splits.synthetic.notes import layout_of, note_text
 from heldout.splits.synthetic.sheets import Sheet, draw_sheet
@@ -34,15 +34,13 @@ MOST_ATTEMPTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A clean note and its errored twin: `clean[:start] + after + clean[end:] == errored`."""
+    """A clean note, its errored twin, and the one stretch in which they differ."""
 
     id: str
     edit: Edit
     clean: str
     errored: str
-    start: int
-    end: int
-    after: str
+    difference: Difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +52,11 @@ class Draw:
     transcript: str
     clean: str
     pairs: tuple[Pair, ...]
+
+    @property
+    def stratum(self) -> str:
+        """The style of the notes: `terse` or `full`."""
+        return self.sheet.style
 
 
 @dataclass(frozen=True)
@@ -136,43 +139,26 @@ def _pair(
         if edit.fact.slot.id in used:
             continue
         errored = note_text(edit.statements, layout)
-        start, end, after = one_change(clean, errored)
-        rendered = Rendered(spoken, clean, errored, clean[start:end], after)
+        difference = one_difference(clean, errored)
+        rendered = Rendered(spoken, clean, errored, difference)
         fault = fault_of(edit, rendered, statements)
         if fault is None:
-            return Pair(name, edit, clean, errored, start, end, after)
+            return Pair(name, edit, clean, errored, difference)
         dropped[f"{edit.note_class}: {fault}"] += 1
     return None
 
 
-def one_change(clean: str, errored: str) -> tuple[int, int, str]:
-    """The one stretch in which two texts differ: `clean[:start] + after + clean[end:]`.
-
-    Cut at whole words: a removed sentence that starts like the next one is reported as itself.
-    """
-    start = len(os.path.commonprefix([clean, errored]))
-    limit = min(len(clean), len(errored)) - start
-    tail = len(os.path.commonprefix([clean[::-1][:limit], errored[::-1][:limit]]))
-    end, after_end = len(clean) - tail, len(errored) - tail
-    while start > 0 and not clean[start - 1].isspace():
-        start -= 1
-        if clean[end - 1 : end] == errored[after_end - 1 : after_end] != "":
-            end, after_end = end - 1, after_end - 1
-    return start, end, errored[start:after_end]
-
-
 def _as_consultation(drawn: Draw) -> Consultation:
-    stratum = drawn.id.partition("|")[0]
-    siblings = tuple(dict.fromkeys([drawn.clean, *(pair.errored for pair in drawn.pairs)]))
+    siblings = (drawn.clean, *(pair.errored for pair in drawn.pairs))
     twin = note_id(drawn.id, drawn.clean, NoteClass.CLEAN, drawn.clean)
     clean = Note(
-        label=NoteLabel(twin, drawn.id, stratum, NoteClass.CLEAN, twin, source=VERSION),
+        label=NoteLabel(twin, drawn.id, drawn.stratum, NoteClass.CLEAN, twin),
         text=drawn.clean,
         transcript=drawn.transcript,
         siblings=siblings,
     )
     errored = tuple(_errored(pair, drawn, clean) for pair in drawn.pairs)
-    return Consultation(drawn.id, stratum, drawn.transcript, (clean,), errored)
+    return Consultation(drawn.id, drawn.stratum, drawn.transcript, (clean,), errored)
 
 
 def _errored(pair: Pair, drawn: Draw, clean: Note) -> Note:
@@ -181,7 +167,7 @@ def _errored(pair: Pair, drawn: Draw, clean: Note) -> Note:
         label=NoteLabel(
             id=note_id(drawn.id, pair.errored, edit.note_class, clean.text),
             consultation=drawn.id,
-            stratum=clean.label.stratum,
+            stratum=drawn.stratum,
             note_class=edit.note_class,
             twin=clean.id,
             trace=edit.trace,
