@@ -82,10 +82,11 @@ class Progress:
     """Shows a run while it goes; use as a context manager and as a journal observer.
 
     Everything goes to `stream` (standard error), so that `--json` keeps standard output clean.
+    `totals` gives what was spent so far; it is set once the ledger is there.
     """
 
     iterations: int
-    totals: Callable[[], Totals]
+    totals: Callable[[], Totals] = Totals
     stream: TextIO = field(default_factory=lambda: sys.stderr)
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from heldout.gepa.acceptance import Acceptance
 from heldout.gepa.candidates import Candidate, Kind, Pool, Status
 from heldout.gepa.confirmation import Confirmation, HeldoutJudge, Side
-from heldout.gepa.controls import control_body
+from heldout.gepa.controls import control_body, word_counts
 from heldout.gepa.emission import emit, withdraw
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose
 from heldout.gepa.events import EventKind, FinishReason, Phase
@@ -139,12 +139,17 @@ class Campaign:
                 "frame_sha256": p.student.frame.sha256,
             },
         )
-        self.journal.append(EventKind.CONTROL, control_body("accept", p.accept))
+        labels = [note.label for note in p.accept]
+        self.journal.append(
+            EventKind.CONTROL, control_body("accept", labels, word_counts(p.accept))
+        )
+        vault = p.heldout.vault
+        words = {id_: size.note_words for id_, size in vault.sizes.items()}
+        self.journal.append(EventKind.CONTROL, control_body("heldout", vault.labels, words))
 
     def _heldout_baseline(self) -> Side:
         self._phase(Phase.BASELINE)
-        block = next(seed.block for seed in self.parts.seeds if seed.name == self.parts.baseline)
-        return self.parts.heldout.baseline(self.evaluator, block)
+        return self.parts.heldout.baseline(self.evaluator, self._baseline_block())
 
     def _score_seeds(self) -> Frontier:
         self._phase(Phase.SEEDS)
@@ -229,7 +234,9 @@ class Campaign:
         if not bought.buys:
             return self._decided(_not_confirmed("pre_gate", p.gate))
         assert winner.block is not None  # entered candidates keep their text
-        confirmation = p.heldout.winner(self.evaluator, winner.id, winner.block)
+        confirmation = p.heldout.winner(
+            self.evaluator, winner.id, winner.block, (self._baseline_block(), baseline)
+        )
         self._phase(Phase.GATE)
         return self._decided(self._gate(confirmation, baseline, accept_winner, accept_baseline))
 
@@ -304,6 +311,9 @@ class Campaign:
         text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
         (self.parts.run_dir / "gate.json").write_text(text, encoding="utf-8")
         return body
+
+    def _baseline_block(self) -> str:
+        return next(s.block for s in self.parts.seeds if s.name == self.parts.baseline)
 
     def _baseline_candidate(self) -> Candidate:
         return next(c for c in self.pool if c.name == self.parts.baseline)

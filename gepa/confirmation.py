@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
-from heldout.gepa.controls import control_body
-from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose
+from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose, digest
 from heldout.gepa.events import EventKind
 from heldout.gepa.settings import ConfirmSettings
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.splits.benchmark import Note
+from heldout.splits.benchmark import Note, NoteLabel
 from heldout.splits.hashing import sha256_text
 from heldout.splits.journal import Journal
-from heldout.splits.looks import LookKind
+from heldout.splits.looks import LookKind, LookRequest, LookResult, NoteResult, slots
 from heldout.splits.randomness import shuffled
-from heldout.splits.vault import Vault
+from heldout.splits.vault import OpenLook, Vault
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The winner on held-out, with what the look counted as and how the baseline held still."""
+    """The winner on held-out.
+
+    `looks`: looks used on this held-out set up to and with this one. `drift`: how far the
+    baseline moved when judged afresh, None where another run had bought the look.
+    """
 
     winner: Side
     looks: int
@@ -46,7 +50,8 @@ class Confirmation:
 class HeldoutJudge:
     """Judges blocks on held-out at the confirm settings, each time as a look through the vault.
 
-    `fresh` judges under the occasion of the drift check, so that its calls are bought anew.
+    `fresh` judges under an occasion of its own, so that the drift check buys its calls anew.
+    `look_settings` is everything beside block and target that moves a score.
     """
 
     vault: Vault
@@ -54,9 +59,158 @@ class HeldoutJudge:
     journal: Journal
     fresh: Evaluator
     seed: int
+    score_range: tuple[float, float]
     target: str
+    look_settings: Mapping[str, Any]
 
     @property
     def planned_looks(self) -> int:
         """Looks planned before the first; each is tested at alpha / this."""
         return self.vault.planned_looks
+
+    def baseline(self, evaluator: Evaluator, block: str) -> Side:
+        """Judge the baseline before the search; its look is counted apart."""
+        with self.vault.look(self._request(LookKind.BASELINE, block)) as look:
+            return self._judge(evaluator, block, look, Purpose.BASELINE, None)
+
+    def winner(
+        self, evaluator: Evaluator, candidate: str, block: str, baseline: tuple[str, Side]
+    ) -> Confirmation:
+        """Judge the winner, and a tenth of the notes again under the baseline block.
+
+        `baseline` is its block and its held-out side. Raises LooksSpent beyond the plan.
+        """
+        with self.vault.look(self._request(LookKind.WINNER, block)) as look:
+            side = self._judge(evaluator, block, look, Purpose.CONFIRM, candidate)
+            return Confirmation(
+                winner=side,
+                looks=self._ordinal(look),
+                exploratory=look.look.exploratory,
+                drift=self._drift(look.notes, *baseline) if look.own else None,
+            )
+
+    def _request(self, kind: LookKind, block: str) -> LookRequest:
+        return LookRequest(kind, self.target, sha256_text(block), self.look_settings)
+
+    def _judge(
+        self,
+        evaluator: Evaluator,
+        block: str,
+        look: OpenLook,
+        purpose: Purpose,
+        candidate: str | None,
+    ) -> Side:
+        if not look.own:
+            assert look.stored is not None  # the vault hands out a look of others only when closed
+            return self._from_stored(look, look.stored, purpose, candidate)
+        evaluations = [
+            evaluator.judge(
+                block,
+                look.notes,
+                Occasion(purpose, "heldout", candidate, replicate=replicate),
+                samples=self.settings.samples,
+            )
+            for replicate in range(self.settings.replicates)
+        ]
+        look.close(_result(evaluations))
+        flags = [e.flags for e in evaluations]
+        return Side(
+            tuple(e.table for e in evaluations),
+            None if None in flags else tuple(f for f in flags if f is not None),
+        )
+
+    def _from_stored(
+        self, look: OpenLook, stored: LookResult, purpose: Purpose, candidate: str | None
+    ) -> Side:
+        """A look another run has bought, put on this run's record at no cost."""
+        labels = self.vault.labels
+        runs = range(len(next(iter(stored.notes.values()))))
+        tables = []
+        for replicate in runs:
+            results = {id_: found[replicate] for id_, found in stored.notes.items()}
+            scores = {id_: result.score for id_, result in results.items()}
+            tables.append(ScoreTable.of(labels, scores))
+            body = {
+                "purpose": purpose,
+                "split": "heldout",
+                "candidate": candidate,
+                "iteration": 0,
+                "replicate": replicate,
+                "samples": self.settings.samples,
+                "block_sha256": look.look.block_sha256,
+                "scores": scores,
+                "flagged": [id_ for id_, result in results.items() if result.flag],
+                "violations": {i: r.outcome for i, r in results.items() if r.score is None},
+                "calls_sha256": stored.calls_sha256,
+                "bought_by": look.look.run,
+            }
+            self.journal.append(EventKind.EVALUATION, body)
+        return Side(tuple(tables), _stored_flags(labels, stored, len(runs)))
+
+    def _ordinal(self, look: OpenLook) -> int:
+        """Planned looks used when this one was opened: the file only grows, so it never changes."""
+        opened = self.vault.looks.looks()
+        place = next(
+            i
+            for i, other in enumerate(opened)
+            if (other.id, other.run) == (look.look.id, look.look.run)
+        )
+        return slots(opened[: place + 1])
+
+    def _drift(self, notes: Sequence[Note], block: str, side: Side) -> Mapping[str, Any]:
+        """The baseline judged afresh on a seeded share of the notes, beside its stored scores."""
+        count = ceil(self.settings.drift_share * len(notes))
+        drawn = set(shuffled(sorted(note.id for note in notes), self.seed, "drift")[:count])
+        chosen = [note for note in notes if note.id in drawn]
+        if not chosen:
+            return {"notes": 0, "mean_change": None, "refuses": False}
+        occasion = Occasion(Purpose.DRIFT, "heldout")
+        again = self.fresh.judge(block, chosen, occasion, samples=self.settings.samples)
+        low, high = self.score_range
+        stored = side.tables[0]
+        moved = [
+            _moved(again.scores[n.id], stored.scores[stored.position[n.id]], high - low)
+            for n in chosen
+        ]
+        mean = round(sum(moved) / len(moved), 9)
+        body = {
+            "notes": len(chosen),
+            "mean_change": mean,
+            "level": self.settings.drift_level,
+            "refuses": mean > self.settings.drift_level,
+        }
+        self.journal.append(EventKind.DRIFT, body)
+        return body
+
+
+def _moved(now: float | None, before: float | None, width: float) -> float:
+    """Change of one score as a share of its range; an answer that came or went counts in full."""
+    if now is None or before is None:
+        return float(now is not before)
+    return abs(now - before) / width
+
+
+def _result(evaluations: Sequence[Evaluation]) -> LookResult:
+    notes = {
+        note.id: tuple(
+            NoteResult(
+                score=e.scores[note.id],
+                flag=None if e.flags is None else e.flags[note.id],
+                outcome=e.violations.get(note.id, "ok"),
+            )
+            for e in evaluations
+        )
+        for note in evaluations[0].notes
+    }
+    return LookResult(notes, digest([key for e in evaluations for key in e.calls]))
+
+
+def _stored_flags(
+    labels: Sequence[NoteLabel], stored: LookResult, replicates: int
+) -> tuple[Mapping[str, bool], ...] | None:
+    if any(r.flag is None for results in stored.notes.values() for r in results):
+        return None
+    return tuple(
+        {label.id: bool(stored.notes[label.id][r].flag) for label in labels}
+        for r in range(replicates)
+    )

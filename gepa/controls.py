@@ -13,20 +13,22 @@ from typing import Any
 from heldout.gepa.statistics.measures import measures_json
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note, NoteLabel
+from heldout.splits.overlap import words
 
 
 def word_counts(notes: Sequence[Note]) -> dict[str, int]:
     """Words of each note, by id."""
-    return {note.id: len(note.text.split()) for note in notes}
+    return {note.id: len(words(note.text)) for note in notes}
 
 
-def word_count_table(labels: Sequence[NoteLabel], words: Mapping[str, int]) -> ScoreTable:
+def word_count_table(labels: Sequence[NoteLabel], counts: Mapping[str, int]) -> ScoreTable:
     """Word counts as scores."""
-    return ScoreTable(tuple(labels), tuple(float(words[label.id]) for label in labels))
+    return ScoreTable(tuple(labels), tuple(float(counts[label.id]) for label in labels))
 
 
-def control_body(split: str, notes: Sequence[Note]) -> dict[str, Any]:
+def control_body(
+    split: str, labels: Sequence[NoteLabel], counts: Mapping[str, int]
+) -> dict[str, Any]:
     """The control event of one split."""
-    words = word_counts(notes)
-    table = word_count_table([note.label for note in notes], words)
-    return {"split": split, "words": words, "measures": measures_json(table)}
+    table = word_count_table(labels, counts)
+    return {"split": split, "words": dict(counts), "measures": measures_json(table)}

@@ -163,7 +163,7 @@ class Evaluator:
     def _record(self, evaluation: Evaluation, sha: str, occasion: Occasion, samples: int) -> None:
         calls = evaluation.calls
         spent = self._spending.settle(calls)
-        digests = {j.facts_digest for s in evaluation.judgements for j in s}
+        facts = sorted({j.facts_digest for s in evaluation.judgements for j in s if j.facts_digest})
         body: dict[str, Any] = {
             "purpose": occasion.purpose,
             "split": occasion.split,
@@ -180,8 +180,8 @@ class Evaluator:
             "scores": evaluation.scores,
             "flagged": _flagged(evaluation),
             "violations": evaluation.violations,
-            "facts_sha256": _digest(sorted(d for d in digests if d)),
-            "calls_sha256": _digest(calls),
+            "facts_sha256": digest(facts) if facts else None,
+            "calls_sha256": digest(calls),
             "spent": spent.body(),
         }
         self._journal.append(EventKind.EVALUATION, body)
@@ -192,5 +192,6 @@ def _flagged(evaluation: Evaluation) -> list[str] | None:
     return None if flags is None else [note for note, flag in flags.items() if flag]
 
 
-def _digest(parts: Sequence[str]) -> str | None:
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest() if parts else None
+def digest(parts: Sequence[str]) -> str:
+    """One hash over call keys or digests, in the order given."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -83,6 +83,7 @@ class FinishReason(StrEnum):
     HARD_CAP = "hard_cap"
     STOP_REQUESTED = "stop_requested"
     CIRCUIT_OPEN = "circuit_open"
+    FAULT = "fault"
 
 
 @dataclass(frozen=True, slots=True)

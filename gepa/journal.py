@@ -88,12 +88,18 @@ class RunJournal:
 
     Opening it drops a torn last line. `observers` see every event in order, replayed ones first.
     `events` holds those this session has come past, remarks included; `mark` is the hash of the
-    newest one that is not a remark, which a resumed run meets again.
+    newest one that is not a remark, which a resumed run meets again. `before_write` makes the call
+    store durable: it may hold more than the journal mentions, never less.
     """
 
-    def __init__(self, path: Path, observers: tuple[Observer, ...] = ()) -> None:
+    def __init__(
+        self,
+        path: Path,
+        observers: tuple[Observer, ...] = (),
+        before_write: Callable[[], None] = lambda: None,
+    ) -> None:
         self.path = path
-        self._observers = observers
+        self._observers, self._before_write = observers, before_write
         self._recorded: list[Event] = []
         self.events: list[Event] = []
         self.mark = GENESIS
@@ -152,6 +158,7 @@ class RunJournal:
         return None
 
     def _write(self, kind: EventKind, body: str) -> None:
+        self._before_write()
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         index, prev = self._length, self._head
         own = _hash(index, time, kind, body, prev)

@@ -13,7 +13,7 @@ HeldoutError
 │   ├── StopRequested
 │   └── StoreUnavailable               the call store cannot be written: disk full, locked, gone
 ├── CircuitOpen               exit 4   resumable: infrastructure failed again and again
-└── InfrastructureFailure     (caught) one call did not come back; never scored, never stored
+└── InfrastructureFailure     exit 4   one call did not come back within its deadline; never scored
 """
 
 from __future__ import annotations
@@ -171,6 +171,8 @@ class InfrastructureFailure(HeldoutError):
     `retry_after` is what the server asked for, in seconds; `transient` is False where asking
     again cannot help (a rejected key, a prompt over the context window).
     """
+
+    exit_status = 4
 
     def __init__(
         self,

@@ -30,10 +30,12 @@ from heldout.splits.benchmark import (
 )
 from heldout.splits.hashing import sha256_text
 from heldout.splits.randomness import uniform
+from heldout.splits.runs import HeldoutRuns
 from heldout.students.chat import Budget
 from heldout.students.frames import Frame
 from heldout.students.student import Judgement, Outcome
 
+NOTHING_PROTECTED = ProtectedRuns(frozenset(), HeldoutRuns("salt", frozenset(), frozenset()))
 FRAME = Frame("stub", "<note>{{note}}</note> {{block}} {{transcript}}")
 
 CLASSES = (
@@ -176,7 +178,7 @@ def build_search(
         accept=notes,
         evaluator=evaluator,
         reflector=reflector or CountingReflector(),
-        guard=Guard(FRAME, LengthCap(), ProtectedRuns(frozenset(), frozenset(), "salt")),
+        guard=Guard(FRAME, LengthCap(), NOTHING_PROTECTED),
         reward=rank_reward((0.0, 10.0)),
         acceptance=MinibatchImprovement(),
         settings=settings,

@@ -1,0 +1,338 @@
+"""Building a campaign from a checked configuration: store, ledger, models, student, reflector."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from heldout.experiments.checks import Checked, budget_of, caps_of
+from heldout.experiments.rundir import RunDirectory
+from heldout.gepa.acceptance import MinibatchImprovement
+from heldout.gepa.campaign import Held, Parts, Seed
+from heldout.gepa.confirmation import HeldoutJudge
+from heldout.gepa.evaluation import Evaluator
+from heldout.gepa.events import EventKind
+from heldout.gepa.journal import Observer, RunJournal
+from heldout.gepa.objective import rank_reward
+from heldout.gepa.spending import Spending, Spent
+from heldout.reflectors.guard import Guard
+from heldout.reflectors.model import ModelReflector
+from heldout.reflectors.prompts import LengthCap, Terms
+from heldout.reflectors.protected import own_texts, protect
+from heldout.reflectors.simulated.model import SimulatedReflector
+from heldout.splits.benchmark import CleanMeans, NoteLabel
+from heldout.splits.errors import BadInput
+from heldout.splits.looks import target_id
+from heldout.splits.looks_file import Buyer
+from heldout.splits.vault import Splits, open_splits
+from heldout.students.caller import Caller
+from heldout.students.chat import ChatModel
+from heldout.students.checker import PerFactChecker
+from heldout.students.facts import Extraction
+from heldout.students.frames import load_frame
+from heldout.students.ledger import Ledger
+from heldout.students.models import model_faults, open_models
+from heldout.students.simulated import SimulatedJudge, SimulatedPlacebo
+from heldout.students.store import CallStore
+from heldout.students.student import Student
+from heldout.students.whole_note import WholeNoteJudge
+
+DRIFT = "drift"
+"""Occasion of the calls that the drift check buys afresh."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """One process working on one run: what has to be closed, watched and told."""
+
+    parts: Parts
+    ledger: Ledger
+    caller: Caller
+    store: CallStore
+    splits: Splits
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a session says of itself at its start."""
+
+    kind: EventKind
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Who:
+    """Identity of a run: its id, and whether it may look beyond the plan as exploratory."""
+
+    run_id: str
+    acknowledge_reuse: bool = False
+
+
+def simulated_models() -> dict[str, ChatModel]:
+    """The models that run in process, by id."""
+    return {
+        "sim/judge": SimulatedJudge(),
+        "sim/placebo": SimulatedPlacebo(),
+        "sim/reflector": SimulatedReflector(),
+    }
+
+
+@contextmanager
+def open_session(
+    checked: Checked,
+    run: RunDirectory,
+    who: Who,
+    *,
+    observers: tuple[Observer, ...],
+    stop: Callable[[], str | None],
+    first: Remark,
+) -> Iterator[Session]:
+    """Open everything a campaign needs, and close it again whatever happens.
+
+    `first` is put on record before the checks that need a library.
+
+    Raises BadInput for a model that does not take what is asked of it; UserFault for a store or a
+    journal that cannot be used.
+    """
+    config = checked.config
+    store = CallStore(config.store.url or f"sqlite:///{run.store}", who.run_id, config.store.reuse)
+    journal = RunJournal(run.journal, observers, before_write=store.sync)
+    ledger = Ledger(caps_of(config))
+    ledger.restore(store.calls())
+    journal.remark(first.kind, first.body)
+    _check_models(checked)
+    with asyncio.Runner() as runner:
+        models = open_models((checked.student, checked.reflector), simulated_models())
+        try:
+            caller = Caller(
+                runner.run(models.__aenter__()),
+                store,
+                ledger,
+                concurrency=config.concurrency,
+                stop=stop,
+            )
+            splits = open_splits(
+                checked.load,
+                checked.manifest,
+                journal=journal,
+                buyer=Buyer(who.run_id, acknowledge_reuse=who.acknowledge_reuse),
+                exclude=checked.exclude,
+            )
+            parts = _parts(checked, run, runner, (journal, store, ledger, caller), splits)
+            yield Session(parts, ledger, caller, store, splits)
+        finally:
+            runner.run(models.__aexit__(None, None, None))
+            journal.close()
+            store.close()
+
+
+def _check_models(checked: Checked) -> None:
+    """What each model will not take, known before the first call; imports what it needs to."""
+    c = checked.config
+    faults = model_faults(checked.student, budget_of(c.student), "student")
+    faults += model_faults(checked.reflector, budget_of(c.reflector), "reflector")
+    if faults:
+        raise BadInput(faults)
+
+
+def _parts(
+    checked: Checked,
+    run: RunDirectory,
+    runner: asyncio.Runner,
+    opened: tuple[RunJournal, CallStore, Ledger, Caller],
+    splits: Splits,
+) -> Parts:
+    journal, store, ledger, caller = opened
+    config = checked.config
+    student = build_student(checked, caller)
+    cap = LengthCap(config.reflector.max_words, 8 * config.reflector.max_words)
+    seeds = tuple(Seed(seed.name, seed.text) for seed in config.seeds)
+    terms = Terms(student.frame, cap, config.reflector.payload_tokens)
+    protected = protect(
+        splits.reflect + splits.accept,
+        heldout=splits.vault.runs,
+        own=own_texts(student.frame, [seed.block for seed in seeds]),
+        has_transcripts=splits.benchmark.has_transcripts,
+    )
+    spending = Spending(_cost_of(store))
+    return Parts(
+        name=config.name,
+        seed=config.seed,
+        run_dir=run.path,
+        reflect=splits.reflect,
+        accept=tuple(note for c in splits.accept for note in c.notes),
+        heldout=_heldout_judge(checked, student, splits, runner, journal, spending),
+        student=student,
+        budget=budget_of(config.student),
+        reflector=ModelReflector(
+            caller, terms, checked.reflector.pin, budget_of(config.reflector), config.seed
+        ),
+        guard=Guard(student.frame, cap, protected),
+        seeds=seeds,
+        baseline=config.baseline_name,
+        reward=rank_reward(student.score_range),
+        acceptance=MinibatchImprovement(),
+        search=config.search,
+        confirm=config.confirm,
+        gate=config.gate,
+        journal=journal,
+        spending=spending,
+        runner=runner,
+        held=Held(lambda: ledger.hold(checked.confirmation), ledger.release),
+        partition_body=_partition_body(checked, splits),
+        facts=_card_facts(checked, splits),
+    )
+
+
+def build_student(checked: Checked, caller: Caller) -> WholeNoteJudge | PerFactChecker:
+    """The judge that the configuration names."""
+    config, pin = checked.config, checked.student.pin
+    if config.student.design == "whole_note":
+        return WholeNoteJudge(load_frame("whole_note"), pin, caller, config.seed)
+    return PerFactChecker(
+        load_frame("check"),
+        pin,
+        caller,
+        config.seed,
+        source=Extraction(load_frame("extract"), pin, caller, budget_of(config.student)),
+    )
+
+
+def _heldout_judge(
+    checked: Checked,
+    student: WholeNoteJudge | PerFactChecker,
+    splits: Splits,
+    runner: asyncio.Runner,
+    journal: RunJournal,
+    spending: Spending,
+) -> HeldoutJudge:
+    config = checked.config
+    budget = budget_of(config.student)
+    afresh: Student = replace(student, occasion=DRIFT)
+    pin = checked.student.pin
+    return HeldoutJudge(
+        vault=splits.vault,
+        settings=config.confirm,
+        journal=journal,
+        fresh=Evaluator(afresh, budget, runner, journal=journal, spending=spending),
+        seed=config.seed,
+        score_range=student.score_range,
+        target=target_id(
+            student.design,
+            student.frame.sha256,
+            {"id": pin.id, "temperature": pin.temperature, "parameters": dict(pin.parameters)},
+            asdict(budget),
+        ),
+        look_settings={
+            "samples": config.confirm.samples,
+            "replicates": config.confirm.replicates,
+            "seed": config.seed,
+        },
+    )
+
+
+def _cost_of(store: CallStore) -> Callable[[str], Spent]:
+    """What one stored call cost this run; nothing if another run had bought it."""
+
+    def cost(key: str) -> Spent:
+        stored = store.get(key)
+        if stored is None or stored.origin is not None:
+            return Spent()
+        return Spent(1, stored.reply.usage.total, stored.reply.usd)
+
+    return cost
+
+
+# -- what goes on record ---------------------------------------------------------------------------
+
+
+def _partition_body(checked: Checked, splits: Splits) -> dict[str, Any]:
+    """The partition event: digests, labels by note id, warnings; no text."""
+    partition, facts = splits.partition, splits.benchmark
+    labels = [
+        *((note.label, "reflect") for c in splits.reflect for note in c.notes),
+        *((note.label, "accept") for c in splits.accept for note in c.notes),
+        *((label, "heldout") for label in splits.vault.labels),
+    ]
+    sizes = {"reflect": 0, "accept": 0, "heldout": 0}
+    for _, split in labels:
+        sizes[split] += 1
+    return {
+        "manifest_sha256": partition.sha256,
+        "benchmark": {
+            "name": facts.name,
+            "version": facts.version,
+            "digest": facts.sha256,
+            "clean_means": facts.clean_means,
+            "public": facts.public,
+            "has_transcripts": facts.has_transcripts,
+            "notices": list(checked.notices),
+        },
+        "splits": {
+            name: {
+                "digest": partition.split_sha256[name],
+                "consultations": len(partition.splits[name]),
+                "notes": sizes[name],
+            }
+            for name in sizes
+        },
+        "labels": {label.id: _label_body(label, split) for label, split in labels},
+        "planned_looks": partition.planned_looks,
+        "warnings": list(partition.warnings),
+        "caveats": caveats(checked, splits),
+    }
+
+
+def _label_body(label: NoteLabel, split: str) -> dict[str, Any]:
+    return {
+        "split": split,
+        "consultation": label.consultation,
+        "stratum": label.stratum,
+        "class": label.note_class,
+        "twin": label.twin,
+        "trace": label.trace,
+        "severity": label.severity,
+        "source": label.source,
+        "pair_id": label.pair_id,
+    }
+
+
+def caveats(checked: Checked, splits: Splits) -> list[str]:
+    """What the figures of this run do not show, from the facts known before its first call."""
+    partition = splits.partition
+    consultations = sum(len(ids) for ids in partition.splits.values())
+    heldout = len(partition.splits["heldout"])
+    lines = [
+        f"{consultations} consultations, {heldout} of them held out, resolve little: "
+        "differences of a few points cannot be told from none"
+    ]
+    if splits.benchmark.clean_means == CleanMeans.UNEDITED:
+        lines.append(
+            "the clean notes are unedited, not verified: a flag on one may be right, "
+            "so flags on unedited notes are not false alarms and say nothing of specificity"
+        )
+    if checked.simulated:
+        lines.append("the models are simulated: no figure here is about a real model")
+    return lines
+
+
+def _card_facts(checked: Checked, splits: Splits) -> Mapping[str, Any]:
+    config = checked.config
+    return {
+        "design": config.student.design,
+        "models": {
+            "student": _model_facts(checked.student.pin.id, checked.student.pin.temperature),
+            "reflector": _model_facts(checked.reflector.pin.id, checked.reflector.pin.temperature),
+        },
+        "simulated": checked.simulated,
+        "partition_sha256": splits.partition.sha256,
+        "data_sha256": splits.benchmark.sha256,
+        "clean_means": splits.benchmark.clean_means,
+    }
+
+
+def _model_facts(name: str, temperature: float) -> dict[str, Any]:
+    return {"id": name, "temperature": temperature}

@@ -1,0 +1,164 @@
+"""The command line. Each command imports what it needs when it runs, so that help is instant."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from heldout.experiments.entry import guarded, version_option
+
+app = typer.Typer(
+    name="heldout",
+    help=(
+        "Evolve the one instruction block of an LLM judge, and ship the result only when data "
+        "the search never saw agrees.\n\nStart with: heldout run configs/quickstart.yaml"
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+JsonFlag = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a configuration value; repeatable."),
+]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
+
+
+@app.callback()
+def _root(version: Annotated[bool, version_option()] = False) -> None:
+    """Options of the program itself."""
+
+
+@app.command()
+def run(
+    configs: Annotated[list[Path], typer.Argument(metavar="CONFIG", help="Campaign files (YAML).")],
+    run_dir: Annotated[
+        Path | None,
+        typer.Option(help="Where to write the run; by default runs/<name>-<UTC time>."),
+    ] = None,
+    settings: SetOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything, print the plan, write nothing.")
+    ] = False,
+    acknowledge_reuse: Annotated[
+        bool,
+        typer.Option(
+            "--acknowledge-reuse",
+            help="Go on although the planned looks are used up; exploratory, never emits.",
+        ),
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Run a campaign from data to a held-out decision.
+
+    Ctrl-C once, or `touch RUN/gepa.stop`, stops after the calls in flight and leaves a run that
+    `heldout resume RUN` continues. Exit status: 0 finished, whatever the gate said; 2 bad input;
+    3 stopped by a cap or a person; 4 infrastructure failed again and again.
+    """
+    with guarded():
+        from heldout.experiments.commands import run_campaigns  # noqa: PLC0415
+
+        status = run_campaigns(
+            configs,
+            run_dir=run_dir,
+            settings=settings or [],
+            dry_run=dry_run,
+            acknowledge_reuse=acknowledge_reuse,
+            as_json=as_json,
+        )
+    raise typer.Exit(status)
+
+
+@app.command()
+def resume(run: RunArgument, settings: SetOption = None, as_json: JsonFlag = False) -> None:
+    """Continue a stopped or killed run; on a finished one this changes nothing.
+
+    `--set budget.calls=…` (usd, tokens, wall_s) may raise a hard cap; nothing else can change.
+    """
+    with guarded():
+        from heldout.experiments.commands import resume_campaign  # noqa: PLC0415
+
+        status = resume_campaign(run, settings or [], as_json=as_json)
+    raise typer.Exit(status)
+
+
+@app.command()
+def status(run: RunArgument, as_json: JsonFlag = False) -> None:
+    """Show where a run stands, from its journal alone."""
+    with guarded():
+        from heldout.experiments.commands import show_status  # noqa: PLC0415
+
+        show_status(run, as_json=as_json)
+
+
+@app.command()
+def verify(run: RunArgument, as_json: JsonFlag = False) -> None:
+    """Check a run: hash chain, stored calls, looks, emitted files. Status 1 names the first fault.
+
+    Nothing is written.
+    """
+    with guarded():
+        from heldout.experiments.verifying import verify_run  # noqa: PLC0415
+
+        found = verify_run(run)
+        _print(found.to_json() if as_json else found.text)
+    raise typer.Exit(found.exit_status)
+
+
+@app.command()
+def split(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A campaign file (YAML).")],
+    out: Annotated[Path, typer.Option("--out", help="The manifest to write.")],
+    settings: SetOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Draw and freeze the partition of a configuration's benchmark, without running anything."""
+    with guarded():
+        from heldout.experiments.commands import freeze_split  # noqa: PLC0415
+
+        _print(freeze_split(config, out, settings or [], as_json=as_json))
+
+
+@app.command()
+def looks(
+    manifest: Annotated[Path, typer.Argument(metavar="MANIFEST", help="A partition manifest.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """List every look at a manifest's held-out set: by whom, for what, with what result."""
+    with guarded():
+        from heldout.experiments.commands import list_looks  # noqa: PLC0415
+
+        _print(list_looks(manifest, as_json=as_json))
+
+
+@app.command()
+def synth(
+    consultations: Annotated[int, typer.Option(min=1, help="How many consultations to make.")],
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")],
+    out: Annotated[Path, typer.Option("--out", help="Pairs file (.jsonl or .jsonl.gz) to write.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Make a synthetic benchmark; consultations are written beside the pairs."""
+    with guarded():
+        from heldout.experiments.commands import make_synthetic  # noqa: PLC0415
+
+        _print(make_synthetic(consultations, seed, out, as_json=as_json))
+
+
+def _print(value: dict[str, Any] | str) -> None:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    sys.stdout.write(text + "\n")
+
+
+def main() -> None:
+    """Entry point of the `heldout` command."""
+    app()

@@ -1,0 +1,46 @@
+"""What every command shares: faults become lines and an exit status, never a traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from heldout.splits.errors import HeldoutError, UserFault
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Print what a person can act on, one line a fault on standard error, and end.
+
+    Raises typer.Exit with the error's exit status.
+    """
+    try:
+        yield
+    except UserFault as fault:
+        for line in fault.lines:
+            print(line, file=sys.stderr)
+        raise typer.Exit(fault.exit_status) from None
+    except HeldoutError as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(error.exit_status) from None
+    except BrokenPipeError:
+        # Whoever read our output has gone (`heldout looks … | head`); not a fault.
+        sys.stderr.close()
+        raise typer.Exit(0) from None
+
+
+def version_option() -> Any:
+    """`--version`."""
+
+    def show(wanted: bool) -> None:
+        if wanted:
+            from importlib.metadata import version  # noqa: PLC0415
+
+            typer.echo(f"heldout {version('heldout')}")
+            raise typer.Exit
+
+    return typer.Option("--version", callback=show, is_eager=True, help="Show the version.")

@@ -1,0 +1,114 @@
+"""A run in words: what a person reads at the end of a command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+MEANING = {
+    "emitted": "emitted: held-out data agrees",
+    "refused": "refused",
+    "not_confirmed": "not confirmed",
+}
+REASONS = {
+    "gate": "the held-out difference does not pass the gate",
+    "drift": "the baseline scored differently when judged again",
+    "exploratory": "the planned looks were used up, so the run is exploratory",
+    "seed_won": "a seed won on accept, there is nothing to confirm",
+    "pre_gate": "accept showed no gain, so the held-out look was not bought",
+}
+
+
+def decision_sentence(summary: Json) -> str:
+    """The decision with its reason in one sentence."""
+    decision, reason = summary["decision"], summary["reason"]
+    if decision is None:
+        return f"no decision yet ({summary['status']})"
+    if reason is None:
+        return MEANING[decision]
+    side = str(reason).removeprefix("side:")
+    told = REASONS.get(reason, f"harm is shown on a side condition ({side.replace('_', ' ')})")
+    return f"{MEANING[decision]}: {told}"
+
+
+def status_text(summary: Json) -> str:
+    """Where a run stands, a line a fact."""
+    counts, budget = summary["candidates"], summary["budget"]
+    usd = "unknown" if budget["usd"] is None else f"{budget['usd']:.2f}"
+    lines = [
+        f"{summary['name']}: {summary['status']}"
+        + (f" ({summary['finish_reason']})" if summary["finish_reason"] else ""),
+        f"decision: {decision_sentence(summary)}",
+        f"candidates: {counts['seeds']} seeds, {counts['proposed']} proposed, "
+        f"{counts['entered']} entered, {counts['merges']} merges",
+        f"spent: {budget['calls']} calls, {budget['tokens']} tokens, USD {usd}, "
+        f"{budget['wall_s']:.0f} s",
+        *_figures(summary),
+        f"lineage {summary['lineage_sha256']}",
+    ]
+    return "\n".join(lines)
+
+
+def ending(summary: Json) -> str:
+    """What `run` and `resume` print last: the decision, the figures, where everything is."""
+    run_dir = _shown(summary["run_dir"])
+    lines = ["", f"Decision: {decision_sentence(summary)}", *_figures(summary)]
+    if summary["prompt_file"]:
+        lines.append(f"Prompt:   {_shown(summary['prompt_file'])} (its card beside it)")
+    lines.append(f"Run:      {run_dir}")
+    if summary["status"] == "finished":
+        lines.append(f"Report:   {run_dir}/report.html")
+        lines.append(f"Lineage in MLflow: heldout ui {run_dir}")
+    else:
+        lines.append(f"Continue: heldout resume {run_dir}")
+    return "\n".join(lines)
+
+
+def looks_text(found: Json) -> str:
+    """The looks of a manifest, a line each."""
+    looks = found["looks"]
+    counted = sum(look["kind"] != "baseline" for look in looks)
+    lines = [f"{found['planned_looks']} planned, {counted} opened, baselines counted apart"]
+    for look in looks:
+        state = "closed" if look["closed"] else "opened"
+        mark = " (exploratory)" if look["exploratory"] else ""
+        decision = f" · {look['decision']}" if look["decision"] else ""
+        figures = "".join(f" · {k} {v:.3f}" for k, v in look["figures"].items() if v is not None)
+        lines.append(
+            f"{look['opened_at']} · {look['kind']:<8} · {look['run']} · "
+            f"block {look['block_sha256'][:12]} · {state}{mark}{decision}{figures}"
+        )
+    return "\n".join(lines)
+
+
+def _figures(summary: Json) -> list[str]:
+    """Accept and held-out figures of the primary pairs, with the interval of the difference."""
+    lines = []
+    accept, heldout = summary["accept"], summary["heldout"]
+    if accept:
+        lines.append(f"Accept:   {_pair(accept)}")
+    if heldout:
+        lines.append(f"Held-out: {_pair(heldout)}")
+        gap = heldout["difference"]
+        if gap:
+            lines.append(
+                f"          difference {gap['estimate']:+.3f} "
+                f"[{gap['low']:+.3f}, {gap['high']:+.3f}] at level {gap['level']:g}"
+            )
+    return lines
+
+
+def _pair(side: Json) -> str:
+    base, won = side["baseline"]["paired_omissions"], side["winner"]["paired_omissions"]
+    shown = ["n/a" if value is None else f"{value:.3f}" for value in (base, won)]
+    return f"paired omissions {shown[0]} (baseline) to {shown[1]} (winner)"
+
+
+def _shown(path: str) -> str:
+    """A path relative to the working folder where it lies below it."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return path

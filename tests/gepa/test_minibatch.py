@@ -1,0 +1,50 @@
+"""Minibatches: consultation first, so that no errored note comes without its twin."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heldout.gepa.minibatch import ConsultationFirst
+from heldout.splits.benchmark import NoteClass
+from tests.support.engine import consultation
+
+REFLECT = tuple(consultation(k) for k in range(12))
+
+
+@given(seed=st.integers(), iteration=st.integers(1, 50))
+def test_minibatch_of_a_pool_that_is_80_percent_errored_has_every_clean_twin(
+    seed, iteration
+) -> None:
+    notes = ConsultationFirst().draw(REFLECT, seed, "minibatch", iteration)
+    ids = {note.id for note in notes}
+    assert all(note.label.twin in ids for note in notes)
+    assert sum(not note.label.is_clean for note in notes) == 8
+    assert len({note.consultation for note in notes}) == 4
+    assert len(notes) <= ConsultationFirst().largest
+
+
+@given(seed=st.integers())
+def test_a_partial_omission_comes_first_where_there_is_one(seed) -> None:
+    notes = ConsultationFirst().draw(REFLECT, seed)
+    for name in {note.consultation for note in notes}:
+        errored = [n for n in notes if n.consultation == name and not n.label.is_clean]
+        assert errored[0].label.note_class is NoteClass.OMIT_PARTIAL
+
+
+def test_a_draw_depends_on_contents_and_not_on_the_order_of_the_pool() -> None:
+    forward = ConsultationFirst().draw(REFLECT, 3, "minibatch", 1)
+    backward = ConsultationFirst().draw(tuple(reversed(REFLECT)), 3, "minibatch", 1)
+    assert [n.id for n in forward] == [n.id for n in backward]
+
+
+def test_draws_differ_between_iterations() -> None:
+    draws = {
+        tuple(n.id for n in ConsultationFirst().draw(REFLECT, 3, "minibatch", k)) for k in range(20)
+    }
+    assert len(draws) > 15
+
+
+def test_a_small_pool_gives_what_it_has() -> None:
+    notes = ConsultationFirst().draw(REFLECT[:2], 3)
+    assert len({note.consultation for note in notes}) == 2

@@ -1,0 +1,238 @@
+"""The search loop on students and reflectors that answer in process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from heldout.gepa.candidates import Kind, Status
+from heldout.gepa.events import FinishReason
+from heldout.gepa.settings import SearchSettings
+from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
+from heldout.splits.errors import CircuitOpen, InfrastructureFailure, StopRequested
+from heldout.splits.hashing import sha256_json
+from tests.support.engine import SkillStudent, build_search
+
+
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as opened:
+        yield opened
+
+
+def settings(**changes: object) -> SearchSettings:
+    return SearchSettings(**{"iterations": 25, "stall": 100, **changes})  # type: ignore[arg-type]
+
+
+def lineage(bench) -> str:
+    return sha256_json(
+        [
+            [body["id"], body["parents"], body["sha256"], body["status"], body["reason"]]
+            for body in bench.journal.of("candidate")
+        ]
+    )
+
+
+def test_every_proposal_is_a_candidate_and_ids_follow_commit_order(runner) -> None:
+    bench = build_search(runner, settings=settings())
+    assert bench.search.run() is FinishReason.ITERATIONS
+    ids = [candidate.id for candidate in bench.search.pool]
+    assert ids == [f"c{k:02d}" for k in range(26)]
+    statuses = {c.status for c in bench.search.pool}
+    assert statuses == {Status.ENTERED, Status.REJECTED}
+
+
+def test_entered_candidates_and_only_they_are_scored_on_accept(runner) -> None:
+    bench = build_search(runner, settings=settings())
+    bench.search.run()
+    scored = {b["candidate"] for b in bench.journal.of("evaluation") if b["split"] == "accept"}
+    assert scored == {c.id for c in bench.search.pool.entered}
+
+
+def test_a_child_enters_exactly_when_it_improves_the_minibatch(runner) -> None:
+    bench = build_search(runner, settings=settings())
+    bench.search.run()
+    for body in bench.journal.of("candidate"):
+        if body["minibatch"] is not None:
+            better = body["minibatch"]["child_reward"] > body["minibatch"]["parent_reward"]
+            assert (body["status"] == "entered") is better
+            assert body["reason"] == (None if better else "minibatch")
+
+
+def test_merge_fires_with_one_block(runner) -> None:
+    """gepa, dspy and mlflow swap whole components, so with one block a merge never happens."""
+    bench = build_search(runner, settings=settings(iterations=60, merge_probability=1.0))
+    bench.search.run()
+    merges = [c for c in bench.search.pool if c.kind is Kind.MERGE]
+    assert len(merges) == bench.search.merges.built == 4  # max_merges
+    assert all(len(c.parents) == 2 and c.parents[0] != c.parents[1] for c in merges)
+    end = bench.journal.of("search_end")[0]["merges"]
+    assert end["scheduled"] == end["built"] + end["ineligible"]
+    assert end["accepted"] == sum(c.status is Status.ENTERED for c in merges)
+
+
+def test_merges_wait_for_six_candidates(runner) -> None:
+    bench = build_search(runner, settings=settings(iterations=60, merge_probability=1.0))
+    bench.search.run()
+    first = next(c for c in bench.search.pool if c.kind is Kind.MERGE)
+    before = [c for c in bench.search.pool.entered if int(c.id[1:]) < int(first.id[1:])]
+    assert len(before) >= 6
+
+
+def test_no_merges_when_they_are_switched_off(runner) -> None:
+    bench = build_search(runner, settings=settings(iterations=40, max_merges=0))
+    bench.search.run()
+    assert not any(c.kind is Kind.MERGE for c in bench.search.pool)
+
+
+def test_merge_of_parents_that_win_nothing_does_not_crash(runner) -> None:
+    """gepa weights common ancestors by their scores and crashes when all are zero."""
+
+    @dataclass(frozen=True)
+    class Blind(SkillStudent):
+        async def judge(self, block, note, budget, sample):
+            answer = await super().judge(block, note, budget, sample)
+            return type(answer)(None, answer.outcome.CONTRACT_VIOLATION, ())
+
+    bench = build_search(
+        runner, settings=settings(merge_probability=1.0, merge_from=2), student=Blind()
+    )
+    assert bench.search.run() is FinishReason.ITERATIONS
+    assert len(bench.search.pool.entered) == 1
+
+
+def test_stall_ends_the_search_after_iterations_without_a_new_best(runner) -> None:
+    bench = build_search(runner, settings=settings(iterations=200, stall=5))
+    assert bench.search.run() is FinishReason.STALL
+    assert bench.journal.of("iteration")[-1]["since_best"] == 5
+
+
+def test_search_limits_are_not_overshot_by_an_iteration(runner) -> None:
+    """gepa's budget of 2000 became 2014: the last iteration started although it did not fit."""
+    limit = 400
+    bench = build_search(runner, settings=settings(iterations=200, max_judgements=limit))
+    assert bench.search.run() is FinishReason.MAX_JUDGEMENTS
+    assert bench.spending.judgements <= limit
+    assert bench.spending.judgements == len(bench.student.awaited)
+
+
+def test_a_judgement_is_never_asked_for_twice(runner) -> None:
+    bench = build_search(runner, settings=settings())
+    seen: set[tuple[str, str]] = set()
+    original = bench.student.judge
+
+    async def judge(block, note, budget, sample):
+        assert (block, note.id) not in seen
+        seen.add((block, note.id))
+        return await original(block, note, budget, sample)
+
+    object.__setattr__(bench.student, "judge", judge)
+    bench.search.run()
+    assert len(seen) > 200
+
+
+def test_equal_seeds_give_equal_lineage_and_other_seeds_another(runner) -> None:
+    results = []
+    for seed in (1, 1, 2):
+        bench = build_search(runner, settings=settings(), seed=seed)
+        bench.search.run()
+        results.append(lineage(bench))
+    assert results[0] == results[1] != results[2]
+
+
+def test_a_seed_that_scores_perfect_by_chance_does_not_stop_the_run(runner) -> None:
+    @dataclass(frozen=True)
+    class Perfect(SkillStudent):
+        async def judge(self, block, note, budget, sample):
+            answer = await super().judge(block, note, budget, sample)
+            return type(answer)(9.0 if note.label.is_clean else 1.0, answer.outcome, ())
+
+    bench = build_search(runner, settings=settings(iterations=6), student=Perfect())
+    assert bench.search.run() is FinishReason.ITERATIONS
+    assert len(bench.journal.of("iteration")) == 6
+
+
+class Fixed:
+    """A reflector that always answers the same."""
+
+    def __init__(self, block: str | None) -> None:
+        self.block = block
+
+    async def rewrite(self, context: RewriteContext) -> Proposal:
+        return Proposal(self.block, ())
+
+    async def merge(self, context: MergeContext) -> Proposal:
+        return Proposal(self.block, ())
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        (None, "no_block"),
+        ("   ", "empty"),
+        ("seed block  0", "unchanged"),
+        ("judge {{note}} well", "slot_token"),
+        ("word " * 500, "too_long"),
+    ],
+)
+def test_proposals_without_a_usable_block_are_candidates_with_a_reason(
+    runner, block, reason
+) -> None:
+    bench = build_search(runner, settings=settings(iterations=2), reflector=Fixed(block))
+    bench.search.run()
+    proposals = bench.journal.of("candidate")
+    assert [body["reason"] for body in proposals] == [reason, reason]
+    assert not any(b["purpose"] == "child" for b in bench.journal.of("evaluation"))
+
+
+def test_a_duplicate_names_the_earlier_candidate(runner) -> None:
+    bench = build_search(runner, settings=settings(iterations=3), reflector=Fixed("new block 0"))
+    bench.search.run()
+    second = bench.journal.of("candidate")[1]
+    assert (second["reason"], second["detail"]) in {
+        ("duplicate", "c01"),
+        ("unchanged", second["detail"]),
+    }
+
+
+@pytest.mark.parametrize("error", [StopRequested("SIGINT"), CircuitOpen(20, "down")])
+def test_a_stop_lets_everything_in_flight_come_back_and_scores_nothing(runner, error) -> None:
+    returned: list[str] = []
+
+    @dataclass(frozen=True)
+    class Stopping(SkillStudent):
+        async def judge(self, block, note, budget, sample):
+            if block.startswith("block i002"):
+                if note.label.is_clean:
+                    raise error
+                await asyncio.sleep(0.01)
+                returned.append(note.id)
+            return await super().judge(block, note, budget, sample)
+
+    bench = build_search(runner, settings=settings(), student=Stopping())
+    with pytest.raises(type(error)):
+        bench.search.run()
+    assert len(returned) == 8
+    assert bench.journal.of("iteration")[-1]["iteration"] == 1
+    assert not any(
+        b["purpose"] == "child" and b["iteration"] == 2 for b in bench.journal.of("evaluation")
+    )
+
+
+def test_infrastructure_failure_is_never_scored(runner) -> None:
+    """gepa scored a lost connection 0.0 and cached it."""
+
+    @dataclass(frozen=True)
+    class Broken(SkillStudent):
+        async def judge(self, block, note, budget, sample):
+            if block.startswith("block i001"):
+                raise InfrastructureFailure("connection reset")
+            return await super().judge(block, note, budget, sample)
+
+    bench = build_search(runner, settings=settings(), student=Broken())
+    with pytest.raises(InfrastructureFailure):
+        bench.search.run()
+    assert all(None not in b["scores"].values() for b in bench.journal.of("evaluation"))
