@@ -81,10 +81,11 @@ def _between(text: str, tag: str) -> str | None:
 def _cases(text: str) -> tuple[Case, ...]:
     """Cases from the traces; a trace without an edit that can be understood is passed over."""
     heads = list(_CASE.finditer(text))
-    ends = [head.start() for head in heads[1:]] + [len(text)]
+    # One end more than starts: a side of a merge that won nothing on the minibatch has no case.
+    edges = [*(head.start() for head in heads), len(text)]
     read = (
         _case(head[1] == "failure", text[head.end() : end])
-        for head, end in zip(heads, ends, strict=True)
+        for head, end in zip(heads, edges[1:], strict=True)
     )
     return tuple(case for case in read if case is not None)
 
