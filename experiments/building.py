@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from heldout.experiments.checks import Checked, budget_of, caps_of
@@ -65,10 +65,14 @@ class Remark:
 
 @dataclass(frozen=True)
 class Who:
-    """Identity of a run: its id, and whether it may look beyond the plan as exploratory."""
+    """Identity of a run: its id, and whether it may look beyond the plan as exploratory.
+
+    `doubles` replace simulated models by id, for tests.
+    """
 
     run_id: str
     acknowledge_reuse: bool = False
+    doubles: Mapping[str, ChatModel] = field(default_factory=dict)
 
 
 def simulated_models() -> dict[str, ChatModel]:
@@ -105,7 +109,9 @@ def open_session(
     journal.remark(first.kind, first.body)
     _check_models(checked)
     with asyncio.Runner() as runner:
-        models = open_models((checked.student, checked.reflector), simulated_models())
+        models = open_models(
+            (checked.student, checked.reflector), {**simulated_models(), **who.doubles}
+        )
         try:
             caller = Caller(
                 runner.run(models.__aenter__()),
@@ -269,7 +275,6 @@ def _partition_body(checked: Checked, splits: Splits) -> dict[str, Any]:
             "clean_means": facts.clean_means,
             "public": facts.public,
             "has_transcripts": facts.has_transcripts,
-            "notices": list(checked.notices),
         },
         "splits": {
             name: {

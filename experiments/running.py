@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 import signal
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -39,6 +39,7 @@ from heldout.splits.hashing import sha256_json
 from heldout.splits.looks_file import Buyer, LooksFile
 from heldout.splits.manifest import freeze
 from heldout.splits.synthetic import write_jsonl
+from heldout.students.chat import ChatModel
 
 RAISABLE = "budget"
 """The one section that `resume --set` may change: caps may be raised, nothing else."""
@@ -46,10 +47,15 @@ RAISABLE = "budget"
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line adds to a configuration; `quiet` shows no progress."""
+    """What is added to a configuration; `quiet` shows no progress, `doubles` are for tests."""
 
     acknowledge_reuse: bool = False
     quiet: bool = False
+    doubles: Mapping[str, ChatModel] = field(default_factory=dict)
+
+    def who(self, run_id: str, acknowledged: bool = False) -> Who:
+        """The identity of a run under these options."""
+        return Who(run_id, self.acknowledge_reuse or acknowledged, self.doubles)
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ def start(checked: Checked, run_dir: Path, options: Options) -> Ended:
     Raises UserFault, with nothing left behind, for what is found before the first call.
     """
     run = RunDirectory(run_dir.resolve())
-    who = Who(f"{checked.config.name}-{uuid.uuid4().hex[:12]}", options.acknowledge_reuse)
+    who = options.who(_new_id(checked.config))
     _refuse_spent_looks(checked, who)
     made_here = not run.path.exists()
     try:
@@ -120,10 +126,14 @@ def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
         _write_definition(checked, run)
         opened = record.last(EventKind.OPENED)
         if opened is None:
-            who = Who(f"{config.name}-{uuid.uuid4().hex[:12]}", options.acknowledge_reuse)
+            who = options.who(_new_id(config))
             return _work(checked, run, who, options, EventKind.OPENED)
-        who = Who(opened["run_id"], opened["acknowledge_reuse"] or options.acknowledge_reuse)
+        who = options.who(opened["run_id"], opened["acknowledge_reuse"])
         return _work(checked, run, who, options, EventKind.RESUMED, tuple(settings))
+
+
+def _new_id(config: Config) -> str:
+    return f"{config.name}-{uuid.uuid4().hex[:12]}"
 
 
 def _refuse_spent_looks(checked: Checked, who: Who) -> None:
@@ -238,6 +248,7 @@ def _opening(checked: Checked, who: Who, raised: Sequence[str]) -> dict[str, Any
         "reuse": config.store.reuse,
         "tracking_text": text_policy(checked),
         "simulated": checked.simulated,
+        "notices": list(checked.notices),
         **provenance(),
     }
 

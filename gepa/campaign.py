@@ -214,8 +214,8 @@ class Campaign:
                 "iteration": winner.iteration,
                 "sha256": winner.sha256,
                 "accept": {
-                    "baseline": judged_json(self._on_accept(self._baseline_candidate())),
-                    "winner": judged_json(self._on_accept(winner)),
+                    "baseline": self._accept_measures(self._baseline_candidate()),
+                    "winner": self._accept_measures(winner),
                 },
             },
         )
@@ -263,8 +263,8 @@ class Campaign:
         return {
             **decision.to_json(),
             "heldout": {
-                "baseline": _with_rule(baseline, baseline_side, p.gate.cap),
-                "winner": _with_rule(confirmation.winner, winner_side, p.gate.cap),
+                "baseline": _measures(baseline_side, baseline.flags, p.gate.cap),
+                "winner": _measures(winner_side, confirmation.winner.flags, p.gate.cap),
                 "looks": confirmation.looks,
                 "exploratory": confirmation.exploratory,
             },
@@ -325,6 +325,10 @@ class Campaign:
         threshold = swept(candidate.accept, self.parts.gate.cap, select).threshold
         return Judged.once(candidate.accept, threshold=threshold)
 
+    def _accept_measures(self, candidate: Candidate) -> dict[str, Any]:
+        flags = None if candidate.flags is None else (candidate.flags,)
+        return _measures(self._on_accept(candidate), flags, self.parts.gate.cap)
+
     def _card(self, winner: Candidate, decision: Mapping[str, Any]) -> dict[str, Any]:
         p = self.parts
         heldout = decision["heldout"]
@@ -344,7 +348,7 @@ class Campaign:
                     for key in ("detection", "false_alarms")
                 },
             },
-            "accept": judged_json(self._on_accept(winner)),
+            "accept": self._accept_measures(winner),
             "heldout": heldout,
             "gate": {key: decision[key] for key in ("rule", "alpha", "margin", "decision")},
             "difference": decision["difference"],
@@ -376,9 +380,11 @@ def _overruled(decision: Decision, confirmation: Confirmation) -> Decision:
     return decision.refused("exploratory") if confirmation.exploratory else decision
 
 
-def _with_rule(side: Side, judged: Judged, cap: float) -> dict[str, Any]:
+def _measures(
+    judged: Judged, flags: tuple[Mapping[str, bool], ...] | None, cap: float
+) -> dict[str, Any]:
     """Measures at the frozen threshold, with the design's own rule beside it where it has one."""
-    by_rule = judged_json(Judged(side.tables, side.flags), cap=cap)
+    by_rule = judged_json(Judged(judged.tables, flags), cap=cap)
     return {**judged_json(judged, cap=cap), "at_rule": by_rule["at_rule"]}
 
 
