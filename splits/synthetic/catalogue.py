@@ -1,4 +1,4 @@
-"""The words, wordings and complaints of the synthetic benchmark, read from the YAML beside this file.
+"""The words, wordings and complaints of the synthetic benchmark, read from YAML.
 
 `vocabulary.yaml` holds every concept with its lay and clinical forms, `wording.yaml` how a kind of
 fact is said and written, `manner.yaml` headings and small talk, `complaints/` the slots of one

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heldout.splits.benchmark import NoteClass, TraceLevel
+from heldout.splits.synthetic.changes import POLARITY
 from heldout.splits.synthetic.difference import Difference
-from heldout.splits.synthetic.edits import POLARITY, Edit
+from heldout.splits.synthetic.edits import Edit
 from heldout.splits.synthetic.notes import Statement
 from heldout.splits.synthetic.sheets import Fact
 from heldout.splits.synthetic.surface import forms_of, mention
@@ -37,21 +38,10 @@ def core(fact: Fact) -> tuple[str, ...]:
 
 
 def fault_of(edit: Edit, texts: Rendered, clean: tuple[Statement, ...]) -> str | None:
-    """Why this pair must be dropped; None if it stands."""
-    if texts.clean == texts.errored:
-        return "no visible edit"
-    changed = texts.difference
-    if changed.apply(texts.clean) != texts.errored:
-        return "more than one edit"
-    if max(len(changed.before.split()), len(changed.after.split())) > MOST_WORDS:
-        return "edit too long"
-    if _lost(edit, texts, clean):
-        return "another fact lost"
-    if edit.note_class is NoteClass.ADD:
-        return _addition_fault(edit, texts)
-    if edit.note_class is NoteClass.CHANGE:
-        return _change_fault(edit, texts)
-    return _omission_fault(edit, texts)
+    """Why this pair must be dropped; None if it stands. `clean` are the sentences of its twin."""
+    by_class = {NoteClass.ADD: _addition_fault, NoteClass.CHANGE: _change_fault}
+    of_its_class = by_class.get(edit.note_class, _omission_fault)
+    return _edit_fault(texts) or _collateral_fault(edit, texts, clean) or of_its_class(edit, texts)
 
 
 def unsupported(facts: tuple[Fact, ...], transcript: str, note: str) -> list[str]:
@@ -64,10 +54,19 @@ def unsupported(facts: tuple[Fact, ...], transcript: str, note: str) -> list[str
     return missing
 
 
-def _lost(edit: Edit, texts: Rendered, clean: tuple[Statement, ...]) -> bool:
-    """True if a sentence of the clean note that was not edited is gone from the errored one."""
-    kept = [item.text for item in clean if item not in edit.removed]
-    return any(texts.errored.count(text) < kept.count(text) for text in kept)
+def _edit_fault(texts: Rendered) -> str | None:
+    difference = texts.difference
+    if texts.clean == texts.errored or difference.apply(texts.clean) != texts.errored:
+        return "not exactly one visible edit"
+    longest = max(len(difference.before.split()), len(difference.after.split()))
+    return "edit too long" if longest > MOST_WORDS else None
+
+
+def _collateral_fault(edit: Edit, texts: Rendered, clean: tuple[Statement, ...]) -> str | None:
+    """A fault if a sentence of the clean note that was not edited is gone from the errored one."""
+    kept = [item.text for item in clean if item != edit.removed]
+    lost = any(texts.errored.count(text) < kept.count(text) for text in kept)
+    return "another fact lost" if lost else None
 
 
 def _omission_fault(edit: Edit, texts: Rendered) -> str | None:

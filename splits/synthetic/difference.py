@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 
@@ -30,9 +29,9 @@ def one_difference(first: str, second: str) -> Difference:
     «Denies A. Denies B.» without its first sentence, «Denies A. » is missing, not «A. Denies ».
     An exchange is cut at whole words.
     """
-    start = len(os.path.commonprefix([first, second]))
+    start = _shared(first, second)
     limit = min(len(first), len(second)) - start
-    tail = len(os.path.commonprefix([first[::-1][:limit], second[::-1][:limit]]))
+    tail = _shared(first[::-1][:limit], second[::-1][:limit])
     end, after_end = len(first) - tail, len(second) - tail
     if start == end:
         start = _sentence_start(second, start, after_end - start)
@@ -46,6 +45,12 @@ def one_difference(first: str, second: str) -> Difference:
     while end < len(first) and first[end - 1].isalnum() and first[end].isalnum():
         end, after_end = end + 1, after_end + 1
     return Difference(start, end, first[start:end], second[start:after_end])
+
+
+def _shared(first: str, second: str) -> int:
+    """How many characters two texts have in common from their start."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((n for n, (one, other) in pairs if one != other), min(len(first), len(second)))
 
 
 def _sentence_start(text: str, start: int, size: int) -> int:

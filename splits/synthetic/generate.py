@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import (
     Benchmark,
@@ -21,15 +21,14 @@ from heldout.splits.synthetic.catalogue import Complaint, catalogue
 from heldout.splits.synthetic.checks import Rendered, fault_of, unsupported
 from heldout.splits.synthetic.dialogue import transcript
 from heldout.splits.synthetic.difference import Difference, one_difference
-from heldout.splits.synthetic.edits import Draft, Edit, candidates, clean_statements, wanted
+from heldout.splits.synthetic.edits import Edit, clean_statements
 from heldout.splits.synthetic.notes import layout_of, note_text
+from heldout.splits.synthetic.plan import FEWEST_PAIRS, Sort, candidates, wanted
 from heldout.splits.synthetic.sheets import Sheet, draw_sheet
 
 VERSION = "synthetic-v1"
-FEWEST_PAIRS = 3
-"""A consultation with fewer pairs that stand is drawn again."""
-
 MOST_ATTEMPTS = 20
+"""How often a consultation is drawn again when too few of its pairs stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,44 +105,40 @@ def _complaint(index: int, seed: int) -> Complaint:
 
 
 def _from_sheet(sheet: Sheet, dropped: Counter[str]) -> Draw | None:
-    statements, layout = clean_statements(sheet), layout_of(sheet)
-    spoken, clean = transcript(sheet), note_text(statements, layout)
+    clean = note_text(clean_statements(sheet), layout_of(sheet))
+    spoken = transcript(sheet)
     if unsupported(sheet.facts, spoken, clean):
-        dropped["consultation: a fact got lost in wording"] += 1
+        dropped["consultation drawn again: a fact got lost in wording"] += 1
         return None
     name = f"{sheet.style}|{sheet.complaint}-{bits(*sheet.path, 'id', width=40):010x}"
+    unfinished = Draw(name, sheet, spoken, clean, ())
     pairs: list[Pair] = []
-    for ordinal, draft in enumerate(wanted(sheet)):
+    for ordinal, sort in enumerate(wanted(sheet), start=1):
         used = {pair.edit.fact.slot.id for pair in pairs}
-        pair = _pair(f"{name}|{ordinal + 1}", draft, sheet, (spoken, clean), used, dropped)
+        pair = _pair(ordinal, sort, unfinished, used, dropped)
         if pair is not None:
             pairs.append(pair)
     if len(pairs) < FEWEST_PAIRS:
-        dropped["consultation: too few pairs"] += 1
+        dropped["consultation drawn again: too few pairs"] += 1
         return None
-    return Draw(name, sheet, spoken, clean, tuple(pairs))
+    return replace(unfinished, pairs=tuple(pairs))
 
 
 def _pair(
-    name: str,
-    draft: Draft,
-    sheet: Sheet,
-    texts: tuple[str, str],
-    used: set[str],
-    dropped: Counter[str],
+    ordinal: int, sort: Sort, drawn: Draw, used: set[str], dropped: Counter[str]
 ) -> Pair | None:
-    """The first candidate of the drafted sort that stands; the reasons of the others counted."""
-    spoken, clean = texts
+    """The first candidate of its sort that stands; the reasons against the others are counted."""
+    sheet, clean = drawn.sheet, drawn.clean
     statements, layout = clean_statements(sheet), layout_of(sheet)
-    for edit in candidates(draft, sheet, (*sheet.path, "edit", name.rsplit("|", 1)[1])):
+    for edit in candidates(sort, sheet, (*sheet.path, "edit", ordinal)):
         if edit.fact.slot.id in used:
             continue
         errored = note_text(edit.statements, layout)
         difference = one_difference(clean, errored)
-        rendered = Rendered(spoken, clean, errored, difference)
-        fault = fault_of(edit, rendered, statements)
+        texts = Rendered(drawn.transcript, clean, errored, difference)
+        fault = fault_of(edit, texts, statements)
         if fault is None:
-            return Pair(name, edit, clean, errored, difference)
+            return Pair(f"{drawn.id}|{ordinal}", edit, clean, errored, difference)
         dropped[f"{edit.note_class}: {fault}"] += 1
     return None
 

@@ -50,6 +50,7 @@ def tidy(text: str) -> str:
     text = re.sub(r"[\s,:]*([.?!])(?=\s|$)", r"\1", text)
     text = re.sub(r"(^|[.?!:]) ?[,.] ?", r"\1 ", text).strip()
     text = re.sub(r"(?<= )a (?=[aeio])", "an ", text)
+    text = re.sub(r"\b([Nn]o|[Aa]ny) an? ", r"\1 ", text)
     return re.sub(r"(^|[.?!] )([a-z])", lambda m: m[1] + m[2].upper(), text)
 
 
@@ -62,9 +63,12 @@ def _form(group: str, concept: str, register: str, path: tuple[Part, ...]) -> st
 
 @lru_cache(maxsize=4096)
 def mention(forms: tuple[str, ...]) -> re.Pattern[str]:
-    """A pattern that finds any of `forms` as whole words, whatever the case."""
+    """A pattern that finds any of `forms` as whole words, whatever the case.
+
+    A leading article may be missing: «a murmur» is found in «no murmur».
+    """
     longest_first = sorted(forms, key=len, reverse=True)
-    inner = "|".join(re.escape(form) for form in longest_first)
+    inner = "|".join(re.sub(r"^(an?)\\ ", r"(?:\1\\ )?", re.escape(form)) for form in longest_first)
     return re.compile(rf"(?<!\w)(?:{inner})(?!\w)", re.IGNORECASE)
 
 
