@@ -86,8 +86,10 @@ def suggestion(value: str, allowed: Sequence[str], cutoff: float = 0.6) -> str:
 def read_input(path: Path) -> InputFile:
     """The file at `path`, decompressed if it is gzip.
 
-    Raises BadInput where it is absent, a directory, unreadable, broken, too large or empty.
+    Raises BadInput where it is absent, no regular file, unreadable, broken, too large or empty.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise BadInput.one(str(path), "is no regular file")
     try:
         raw = path.read_bytes()
     except FileNotFoundError:

@@ -81,8 +81,10 @@ def packed(hashes: Iterable[int]) -> str:
     return base64.b64encode(numbers.tobytes()).decode("ascii")
 
 
-def unpacked(text: str) -> frozenset[int]:
+def unpacked(text: object) -> frozenset[int]:
     """What `packed` wrote. Raises ValueError for anything else."""
+    if not isinstance(text, str):
+        raise ValueError("base64 text is needed")
     data = base64.b64decode(text, validate=True)
     if len(data) % 8:
         raise ValueError("its length is no multiple of 64 bits")

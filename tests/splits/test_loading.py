@@ -162,6 +162,15 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_fault(tmp_path):
     assert load(source).digest == before
 
 
+def test_two_files_of_one_name_are_kept_apart(tmp_path):
+    source = write_benchmark(tmp_path, [consultation(1)])
+    (tmp_path / "other").mkdir()
+    moved = source.consultations.rename(tmp_path / "other" / "pairs.jsonl")
+    files = open_benchmark(BenchmarkSource(source.pairs, moved)).files
+    assert set(files) == {"pairs.jsonl", "consultations/pairs.jsonl"}
+    assert len(set(files.values())) == 2
+
+
 # --- transcript: absent
 
 
@@ -422,6 +431,8 @@ def test_absent_files_directories_and_odd_names(tmp_path):
     assert faults_of(gone)[0].endswith("gone.jsonl: no such file or folder")
     odd = BenchmarkSource(source.pairs, tmp_path / "pairs.txt")
     assert "must end in .jsonl" in faults_of(odd)[0]
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert faults_of(BenchmarkSource(tmp_path / "pipe.jsonl"))[0].endswith("is no regular file")
     assert faults_of(BenchmarkSource(Path("a\0b.jsonl")))[0].endswith("embedded null byte")
 
 
