@@ -1,0 +1,216 @@
+"""What there is to say of one candidate, ready to be rendered as a page, Markdown or tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heldout.experiments.report.diff import Piece, word_diff
+from heldout.experiments.report.reflections import Reflections
+from heldout.experiments.report.text import Shown, TextPolicy
+from heldout.experiments.report.view import Body, RunView
+from heldout.gepa.candidates import Kind, Status
+from heldout.gepa.evaluation import Purpose
+from heldout.gepa.objective import win_value
+from heldout.reflectors.reflector import RejectReason
+from heldout.splits.benchmark import NoteLabel
+from heldout.students.store_rows import StoredCall
+
+Scores = Mapping[str, float | None]
+OUTCOME = {1.0: "win", 0.5: "tie", 0.0: "loss"}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An errored note beside its clean twin under one block."""
+
+    errored: float | None
+    clean: float | None
+    outcome: str
+
+    @classmethod
+    def of(cls, label: NoteLabel, scores: Scores) -> Standing:
+        """How `label` stands to its twin."""
+        errored, clean = scores[label.id], scores[label.twin]
+        unscored = errored is None or clean is None
+        return cls(errored, clean, "no score" if unscored else OUTCOME[win_value(label, scores)])
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One errored note: how it stands under each parent and under the child, None if not judged."""
+
+    label: NoteLabel
+    parents: tuple[Standing | None, ...]
+    child: Standing | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question to the reflector and its answer."""
+
+    stage: str
+    attempt: int
+    model: str
+    prompt: Shown
+    reply: Shown
+    reasoning: Shown | None
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+    finish: str
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A candidate beside one parent: word difference, and accept notes that changed hands."""
+
+    id: str
+    title: str
+    block: Shown | None
+    diff: tuple[Piece, ...] | None
+    won: tuple[Line, ...]
+    lost: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class CandidatePage:
+    """One candidate. `body` is its journal event; `block` None where no text is on record."""
+
+    body: Body
+    title: str
+    campaign: str
+    simulated: bool
+    budget: Body
+    frame_sha256: str
+    block: Shown | None
+    against: tuple[Against, ...]
+    minibatch: tuple[Line, ...]
+    exchanges: tuple[Exchange, ...]
+
+    @property
+    def id(self) -> str:
+        """Id of the candidate."""
+        return str(self.body["id"])
+
+
+def candidate_page(
+    view: RunView, id_: str, reflections: Reflections, policy: TextPolicy
+) -> CandidatePage:
+    """Everything known of candidate `id_` when it was committed, under `policy`."""
+    body = view.candidates[id_]
+    calls = () if body["kind"] == Kind.SEED else reflections.of(body["iteration"])
+    return CandidatePage(
+        body=body,
+        title=title(body),
+        campaign=view.name,
+        simulated=view.simulated,
+        budget=view.settings.get("budget", {}),
+        frame_sha256=str(view.settings.get("frame_sha256", "")),
+        block=None if body["block"] is None else policy.block(body["block"]),
+        against=tuple(_against(view, body, parent, policy) for parent in body["parents"]),
+        minibatch=_minibatch(view, body),
+        exchanges=tuple(_exchange(call, policy, _reply_policy(body, policy)) for call in calls),
+    )
+
+
+def title(body: Body) -> str:
+    """A candidate in one line, so that a table of titles reads as a lineage."""
+    head = [body["id"], body["kind"]]
+    if body["kind"] == Kind.SEED:
+        head.append(body["name"])
+    else:
+        head.append("+".join(body["parents"]))
+    return f"{' '.join(head)} · {fate(body)}"
+
+
+def fate(body: Body) -> str:
+    """What became of a candidate: its accept figure, or why it was rejected."""
+    if body["status"] == Status.ENTERED:
+        value = body["accept"]["paired_omissions"]
+        return "entered" if value is None else f"accept {value:.3f}"
+    reason = f"rejected: {body['reason']}"
+    return f"{reason} of {body['detail']}" if body["reason"] == "duplicate" else reason
+
+
+def accept_lines(view: RunView, parent: str, child: str) -> tuple[tuple[Line, ...], ...]:
+    """Accept notes that `child` wins over `parent`, and those it loses; empty without scores."""
+    before, after = view.accept_scores(parent), view.accept_scores(child)
+    if before is None or after is None:
+        return (), ()
+    won: list[Line] = []
+    lost: list[Line] = []
+    for id_ in after:
+        label = view.labels[id_]
+        if label.is_clean:
+            continue
+        change = win_value(label, after) - win_value(label, before)
+        if change:
+            line = Line(label, (Standing.of(label, before),), Standing.of(label, after))
+            (won if change > 0 else lost).append(line)
+    return tuple(won), tuple(lost)
+
+
+def _against(view: RunView, body: Body, parent: str, policy: TextPolicy) -> Against:
+    other = view.candidates[parent]
+    won, lost = accept_lines(view, parent, body["id"])
+    old, new = other["block"], body["block"]
+    shown = policy is not TextPolicy.NONE and old is not None and new is not None
+    return Against(
+        id=parent,
+        title=title(other),
+        block=None if old is None else policy.block(old),
+        diff=word_diff(old, new) if shown else None,
+        won=won,
+        lost=lost,
+    )
+
+
+def _minibatch(view: RunView, body: Body) -> tuple[Line, ...]:
+    """The errored notes of the minibatch, under each parent and under the child."""
+    at = body["iteration"]
+    parents = [_scores(view.evaluation(Purpose.PARENT, id_, at)) for id_ in body["parents"]]
+    child = _scores(view.evaluation(Purpose.CHILD, body["id"], at))
+    notes = next((scores for scores in parents if scores), {})
+    labels = [view.labels[id_] for id_ in notes if not view.labels[id_].is_clean]
+    ordered = sorted(labels, key=lambda x: (x.consultation, x.note_class, x.id))
+    return tuple(
+        Line(label, tuple(_standing(label, p) for p in parents), _standing(label, child))
+        for label in ordered
+    )
+
+
+def _scores(evaluation: Body | None) -> Scores | None:
+    return None if evaluation is None else evaluation["scores"]
+
+
+def _standing(label: NoteLabel, scores: Scores | None) -> Standing | None:
+    return None if scores is None else Standing.of(label, scores)
+
+
+def _reply_policy(body: Body, policy: TextPolicy) -> TextPolicy:
+    """A reply that repeats a note is withheld wherever it would be shown."""
+    return TextPolicy.HASHES if body["reason"] == RejectReason.OVERLAP else policy
+
+
+def _exchange(call: StoredCall, policy: TextPolicy, replies: TextPolicy) -> Exchange:
+    prompt = "\n\n".join(message.content for message in call.messages or ())
+    return Exchange(
+        stage=call.stage.value,
+        attempt=call.attempt,
+        model=call.reply.model or call.model,
+        prompt=policy.clinical(prompt),
+        reply=replies.clinical(call.reply.text),
+        reasoning=replies.clinical(call.reply.reasoning) if call.reply.reasoning else None,
+        prompt_tokens=call.reply.usage.prompt,
+        completion_tokens=call.reply.usage.completion,
+        usd=call.reply.usd,
+        finish=call.reply.finish.value,
+    )
+
+
+def note_name(label: NoteLabel) -> str:
+    """An errored note in words: its class with trace level and severity."""
+    parts: Sequence[Any] = (label.note_class, label.trace, label.severity)
+    return " · ".join(str(part) for part in parts if part)

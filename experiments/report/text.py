@@ -1,0 +1,82 @@
+"""What a page may show, and how: the one place where `tracking.text` is applied.
+
+Pages are built from `Shown` values only, so a text that a policy withholds cannot reach one. Notes
+and transcripts occur in exactly two texts of a run: what the reflector was sent and what it
+answered. Blocks have passed the guard, which keeps out every run of eight words of any note.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from heldout.splits.hashing import sha256_text
+
+# Controls that no page needs, and the marks that reorder text: a reader must see that they are
+# there instead of seeing what they do.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+    "\ud800-\udfff\u2028\u2029]"
+)
+
+
+class TextPolicy(StrEnum):
+    """How much text leaves the run directory: all, none that may be clinical, none at all."""
+
+    FULL = "full"
+    HASHES = "hashes"
+    NONE = "none"
+
+    def clinical(self, text: str) -> Shown:
+        """A text that may hold words of notes or transcripts."""
+        return Shown.of(text, self is TextPolicy.FULL)
+
+    def block(self, text: str) -> Shown:
+        """An instruction block, or the prompt made from it."""
+        return Shown.of(text, self is not TextPolicy.NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A text as a page may show it: itself, or only its hash and length."""
+
+    text: str | None
+    sha256: str
+    length: int
+
+    @classmethod
+    def of(cls, text: str, allowed: bool) -> Shown:
+        """`text`, withheld unless `allowed`."""
+        return cls(text if allowed else None, sha256_text(text), len(text))
+
+    @property
+    def or_hash(self) -> str:
+        """The text, or a line that says what is withheld."""
+        if self.text is not None:
+            return self.text
+        return f"(withheld: {self.length} characters, SHA-256 {self.sha256})"
+
+
+def visible(text: str) -> str:
+    """`text` with control and direction marks written out, as in `⟦U+202E⟧`."""
+    return _INVISIBLE.sub(lambda match: f"⟦U+{ord(match.group()):04X}⟧", text)
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """`text` in one visible line of at most `limit` characters."""
+    line = visible(" ".join(text.split()))
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def markdown(text: object) -> str:
+    """`text` as words of a Markdown table cell or paragraph: no markup of its own, no HTML."""
+    escaped = re.sub(r"([\\`*_{}\[\]()#+!|~^$>-])", r"\\\1", one_line(str(text), 2000))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """`text` as a fenced block that nothing inside it can close."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{visible(text)}\n{fence}"

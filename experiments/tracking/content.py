@@ -1,0 +1,123 @@
+"""What a run of MLflow should hold, as plain values: the projection before it meets a server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from heldout.splits.errors import HeldoutError
+from heldout.splits.hashing import sha256_json, sha256_text
+
+CAMPAIGN = "campaign"
+"""Key of the parent run; a child's key is its candidate id."""
+
+TAG = "heldout."
+"""Prefix of every tag that is ours. Others belong to the reviewer and are never touched."""
+
+RUN_TAG, KEY_TAG = f"{TAG}run_id", f"{TAG}candidate_id"
+"""What a run is found by."""
+
+NOTE = "mlflow.note.content"
+"""The tag that MLflow shows as description."""
+
+
+class TrackingFailed(HeldoutError):
+    """The tracking store did not take or give something; the run itself is not concerned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One value of a metric. `step` is budget spent, in calls; the time is the journal's."""
+
+    key: str
+    value: float
+    time_ms: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class SplitData:
+    """A split as a dataset input: one name a role, its digest, and counts as the profile."""
+
+    name: str
+    digest: str
+    role: str
+    profile: str
+
+
+@dataclass(frozen=True)
+class RunContent:
+    """Everything we say of one run. Equal contents have equal `sha256`."""
+
+    key: str
+    name: str
+    status: str
+    start_ms: int
+    end_ms: int | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
+    points: tuple[Point, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[SplitData, ...] = ()
+    note: str = ""
+
+    @cached_property
+    def file_hashes(self) -> dict[str, str]:
+        """First 16 digits of SHA-256 by artifact path."""
+        return {path: sha256_text(text)[:16] for path, text in sorted(self.files.items())}
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the content, without times of the process that wrote it."""
+        return sha256_json(
+            [
+                self.name,
+                self.status,
+                self.end_ms,
+                dict(self.tags),
+                dict(self.params),
+                [[p.key, p.value, p.time_ms, p.step] for p in self.points],
+                self.file_hashes,
+                [[d.name, d.digest, d.role] for d in self.inputs],
+                self.note,
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A run that is in the store already."""
+
+    id: str
+    name: str
+    status: str
+    tags: Mapping[str, str]
+    params: Mapping[str, str]
+    deleted: bool
+    artifact_uri: str
+
+
+@dataclass
+class Counts:
+    """What a projection wrote; all zero when everything was there already."""
+
+    runs_created: int = 0
+    runs_updated: int = 0
+    metrics: int = 0
+    artifacts: int = 0
+    datasets: int = 0
+    prompt_versions: int = 0
+    deleted_by_reviewer: int = 0
+
+    @property
+    def changes(self) -> int:
+        """Everything written."""
+        return (
+            self.runs_created
+            + self.runs_updated
+            + self.metrics
+            + self.artifacts
+            + self.datasets
+            + self.prompt_versions
+        )

@@ -1,0 +1,201 @@
+"""The only door to MLflow: the one module that imports it, itself imported by `opening` only.
+
+Runs are addressed by id, never by an active run (which belongs to a thread). Every fault of a
+server or database becomes `TrackingFailed`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mlflow import MlflowClient
+from mlflow.entities import (
+    Dataset,
+    DatasetInput,
+    InputTag,
+    Metric,
+    Param,
+    RunTag,
+    ViewType,
+)
+from mlflow.exceptions import MlflowException
+from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
+from sqlalchemy.exc import SQLAlchemyError
+
+from heldout.experiments.tracking.content import (
+    CAMPAIGN,
+    KEY_TAG,
+    RUN_TAG,
+    Found,
+    Point,
+    RunContent,
+    SplitData,
+    TrackingFailed,
+)
+from heldout.experiments.tracking.settings import (
+    TrackingSettings,
+    absolute_uri,
+    artifact_root,
+)
+
+PARENT = "mlflow.parentRunId"
+PAGE = 1000
+
+
+class Door:
+    """A tracking store and one experiment in it.
+
+    Raises TrackingFailed when the store cannot be reached, or when the experiment was deleted.
+    """
+
+    def __init__(self, settings: TrackingSettings) -> None:
+        self.uri = absolute_uri(settings.uri)
+        self._settings = settings
+        root = artifact_root(settings.uri)
+        if root is not None:
+            root.parent.mkdir(parents=True, exist_ok=True)
+        with _faults():
+            self._client = MlflowClient(tracking_uri=self.uri, registry_uri=self.uri)
+            self.experiment_id = self._experiment(settings.experiment, root)
+
+    def _experiment(self, name: str, root: Path | None) -> str:
+        found = self._client.get_experiment_by_name(name)
+        if found is None:
+            location = None if root is None else (root / name).as_uri()
+            return str(self._client.create_experiment(name, artifact_location=location))
+        if found.lifecycle_stage != "active":
+            raise TrackingFailed(
+                f"experiment {name!r} was deleted; restore it, or set tracking.experiment"
+            )
+        return str(found.experiment_id)
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def runs(self, run_id: str) -> dict[str, Found]:
+        """All runs of one campaign by key, deleted ones included."""
+
+        found: dict[str, Found] = {}
+        token = None
+        with _faults():
+            while True:
+                page = self._client.search_runs(
+                    [self.experiment_id],
+                    f"tags.`{RUN_TAG}` = '{run_id}'",
+                    run_view_type=ViewType.ALL,
+                    max_results=PAGE,
+                    page_token=token,
+                )
+                for run in page:
+                    found[run.data.tags.get(KEY_TAG, CAMPAIGN)] = _found(run)
+                token = page.token
+                if not token:
+                    return found
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def create(self, run_id: str, content: RunContent, parent: str | None) -> Found:
+        """A new run for `content`, with nothing in it but what finds it again."""
+        tags = {RUN_TAG: run_id}
+        if content.key != CAMPAIGN:
+            tags[KEY_TAG] = content.key
+        if parent is not None:
+            tags[PARENT] = parent
+        with _faults():
+            run = self._client.create_run(
+                self.experiment_id, start_time=content.start_ms, tags=tags, run_name=content.name
+            )
+        return _found(run)
+
+    def log(
+        self,
+        id_: str,
+        *,
+        points: tuple[Point, ...] = (),
+        params: Mapping[str, str] | None = None,
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        """Metrics, params and tags in as few requests as the store allows."""
+
+        with _faults():
+            self._client.log_batch(
+                id_,
+                metrics=[Metric(p.key, p.value, p.time_ms, p.step) for p in points],
+                params=[Param(key, value) for key, value in (params or {}).items()],
+                tags=[RunTag(key, value) for key, value in (tags or {}).items()],
+                synchronous=True,
+            )
+
+    def set_info(self, run: Found, content: RunContent) -> None:
+        """Set name, status and end of a run, where they differ."""
+        with _faults():
+            if run.name != content.name:
+                self._client.update_run(run.id, name=content.name)
+            if run.status == content.status:
+                return
+            if content.end_ms is None:
+                self._client.update_run(run.id, status=content.status)
+            else:
+                self._client.set_terminated(run.id, content.status, content.end_ms)
+
+    def inputs(self, id_: str, splits: tuple[SplitData, ...]) -> None:
+        """Dataset inputs by role."""
+
+        with _faults():
+            self._client.log_inputs(
+                id_,
+                datasets=[
+                    DatasetInput(
+                        Dataset(d.name, d.digest, "heldout", '{"kind": "split"}', None, d.profile),
+                        [InputTag("mlflow.data.context", d.role)],
+                    )
+                    for d in splits
+                ],
+            )
+
+    def put_files(self, run: Found, files: Mapping[str, str]) -> None:
+        """Upload artifacts by path, replacing those of the same path."""
+        if not files:
+            return
+        with tempfile.TemporaryDirectory(prefix="heldout-") as folder, _faults():
+            for path, text in files.items():
+                target = Path(folder) / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(text.encode("utf-8", "replace"))
+            self._artifacts(run).log_artifacts(folder)
+
+    def remove_files(self, run: Found, paths: list[str]) -> None:
+        """Remove artifacts that are no longer part of a run."""
+        with _faults():
+            for path in paths:
+                self._artifacts(run).delete_artifacts(path)
+
+    def _artifacts(self, run: Found) -> Any:
+
+        return get_artifact_repository(run.artifact_uri, tracking_uri=self.uri)
+
+
+def _found(run: Any) -> Found:
+    return Found(
+        id=run.info.run_id,
+        name=run.info.run_name,
+        status=run.info.status,
+        tags=dict(run.data.tags),
+        params=dict(run.data.params),
+        deleted=run.info.lifecycle_stage != "active",
+        artifact_uri=run.info.artifact_uri,
+    )
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """Turn what MLflow, its HTTP client and the file system raise into TrackingFailed."""
+
+    try:
+        yield
+    except (MlflowException, SQLAlchemyError, OSError) as error:
+        first = str(error).strip().splitlines() or [type(error).__name__]
+        raise TrackingFailed(first[0][:300]) from error

@@ -1,0 +1,18 @@
+"""The lazy edge: MLflow takes more than a second to import, so only a use of it pays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heldout.experiments.tracking.settings import TrackingSettings, set_environment
+
+if TYPE_CHECKING:
+    from heldout.experiments.tracking.door import Door
+
+
+def open_door(settings: TrackingSettings) -> Door:
+    """The store that `settings` name, met for the first time. Raises TrackingFailed."""
+    set_environment()  # before the import: MLflow reads some of it only then
+    from heldout.experiments.tracking.door import Door  # noqa: PLC0415
+
+    return Door(settings)

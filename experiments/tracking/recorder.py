@@ -1,0 +1,98 @@
+"""Follows a run, live or from its files, and keeps a tracking store in step with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from heldout.experiments.report.pages import run_files
+from heldout.experiments.report.reflections import reflections_of
+from heldout.experiments.report.view import RunView
+from heldout.experiments.tracking.campaign_run import campaign_content
+from heldout.experiments.tracking.candidate_run import candidate_content
+from heldout.experiments.tracking.content import Counts
+from heldout.experiments.tracking.opening import open_door
+from heldout.experiments.tracking.projection import Projection
+from heldout.experiments.tracking.settings import TrackingSettings
+from heldout.gepa.events import Event, EventKind
+
+BETWEEN_S = 2.0
+"""Seconds between two updates of the parent run while a run is live."""
+REMOTE_WORKERS = 8
+"""Requests at once to a server; a SQLite file takes one."""
+
+
+class Recorder:
+    """One run directory and one tracking store.
+
+    The store is first met at the first event. Raises TrackingFailed from every method when the
+    store does not answer; BadInput when the call store cannot be read.
+    """
+
+    def __init__(self, run_dir: Path, settings: TrackingSettings) -> None:
+        self.run_dir = run_dir
+        self.settings = settings
+        self.view = RunView()
+        self._projection: Projection | None = None
+        self._unwritten: list[str] = []
+        self._next_update = 0.0
+
+    @property
+    def counts(self) -> Counts:
+        """What has been written so far."""
+        return Counts() if self._projection is None else self._projection.counts
+
+    @property
+    def fragment(self) -> str | None:
+        """The part of a page address after the server's, for the parent run."""
+        if self._projection is None or self._projection.parent is None:
+            return None
+        experiment = self._projection.door.experiment_id
+        return f"/#/experiments/{experiment}/runs/{self._projection.parent.id}"
+
+    def add(self, event: Event) -> None:
+        """Take in one event; nothing is written yet."""
+        self.view.add(event)
+        if event.kind is EventKind.CANDIDATE:
+            self._unwritten.append(event.body["id"])
+
+    def step(self) -> None:
+        """Write the candidates that are new and, now and then, the parent run."""
+        if not self.view.opened:
+            return
+        due = time.monotonic() >= self._next_update
+        if due:
+            self._write_parent({})
+            self._next_update = time.monotonic() + BETWEEN_S
+        self._write_children(self._unwritten)
+        self._unwritten = []
+
+    def finish(self) -> None:
+        """Bring everything up to date: all children, the parent with its pages."""
+        if not self.view.opened:
+            return
+        if self._open().parent is None:
+            self._write_parent({})
+        self._write_children(list(self.view.candidates))
+        self._unwritten = []
+        self._write_parent(run_files(self.run_dir, self.view, self.settings.policy))
+
+    def _open(self) -> Projection:
+        if self._projection is None:
+            workers = 1 if self.settings.is_local else REMOTE_WORKERS
+            door = open_door(self.settings)
+            self._projection = Projection(door, self.view.run_id, workers=workers)
+        return self._projection
+
+    def _write_parent(self, files: Mapping[str, str]) -> None:
+        projection = self._open()
+        projection.write(campaign_content(self.view, files, self.settings.policy))
+
+    def _write_children(self, ids: list[str]) -> None:
+        projection = self._open()
+        if projection.abandoned:
+            return
+        reflections = reflections_of(self.run_dir, self.view.run_id)
+        policy = self.settings.policy
+        projection.write_all(candidate_content(self.view, id_, reflections, policy) for id_ in ids)
