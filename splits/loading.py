@@ -87,16 +87,7 @@ def open_benchmark(source: BenchmarkSource) -> Loaded:
             faults.attempt(_read_consultations, source.consultations, faults)
         raise BadInput(faults.found)
     transcripts = faults.attempt(_transcripts, source, pairs, faults)
-    material = Material(
-        pairs=pairs.pairs,
-        clean=pairs.clean,
-        transcripts=transcripts.by_id if transcripts else None,
-        placeholder=PLACEHOLDER,
-        place=str(source.consultations or source.pairs)
-        if transcripts and transcripts.complete
-        else None,
-    )
-    groups = grouped(material, faults)
+    groups = grouped(_material(source, pairs, transcripts), faults)
     if not groups.consultations and not faults.found:
         faults.add(str(source.pairs), "holds no note")
     faults.raise_any()
@@ -112,6 +103,19 @@ def open_benchmark(source: BenchmarkSource) -> Loaded:
     for name, digest in (transcripts.files if transcripts else {}).items():
         files[name if name not in files else f"consultations/{name}"] = digest
     return Loaded(benchmark, files, groups.notices)
+
+
+def _material(
+    source: BenchmarkSource, pairs: _PairsFile, transcripts: Transcripts | None
+) -> Material:
+    complete = transcripts is not None and transcripts.complete
+    return Material(
+        pairs=pairs.pairs,
+        clean=pairs.clean,
+        transcripts=transcripts.by_id if transcripts else None,
+        placeholder=PLACEHOLDER,
+        place=str(source.consultations or source.pairs) if complete else None,
+    )
 
 
 def _read_pairs_file(path: Path, faults: Faults) -> _PairsFile:
