@@ -162,3 +162,7 @@ def _print(value: dict[str, Any] | str) -> None:
 def main() -> None:
     """Entry point of the `heldout` command."""
     app()
+
+
+if __name__ == "__main__":
+    main()
