@@ -21,8 +21,8 @@ from heldout.splits.errors import (
     StopRequested,
     StoreUnavailable,
 )
-from heldout.students.calls import CallSpec
-from heldout.students.chat import ChatModel, ChatReply
+from heldout.students.calls import CallSpec, describe
+from heldout.students.chat import ChatModel, ChatReply, ConnectedModel
 from heldout.students.ledger import Ledger, Reservation
 from heldout.students.retry import Breaker, Retry
 from heldout.students.store import CallStore, Reuse
@@ -74,6 +74,7 @@ class Caller:
         self.counts = CallCounts()
         self._models, self._stop, self._retry = models, stop, retry or Retry()
         self._slots = {_provider(name): asyncio.Semaphore(concurrency) for name in models}
+        self._connected = {n for n, model in models.items() if isinstance(model, ConnectedModel)}
         self._in_flight: dict[str, _Flight] = {}
         self._broken: StoreUnavailable | None = None
         self._breaker = Breaker(self._retry)
@@ -130,20 +131,41 @@ class Caller:
     async def _buy(self, spec: CallSpec, flight: _Flight) -> StoredCall:
         slots = self._slots[_provider(spec.pin.id)]
         reservation: Reservation | None = None
+        stored: StoredCall | None = None
         try:
-            while True:
+            while stored is None:
                 async with slots:
                     self._check()
-                    reservation = reservation or self.ledger.reserve(spec)
-                    if reservation is not None:
-                        stored = await self._ask(spec, flight)
-                        if stored is not None:
-                            return stored
-                # Both waits are outside the slot, or calls that wait could block those that end.
-                await (self._pause(flight) if reservation else self.ledger.changed())
+                    mine = self._lease(spec)
+                    if mine:
+                        reservation = reservation or self.ledger.reserve(spec)
+                        stored = await self._ask(spec, flight) if reservation else None
+                # All waits are outside the slot, or calls that wait could block those that end.
+                if not mine:
+                    stored = await self._bought_elsewhere(spec)
+                elif stored is None:
+                    await (self._pause(flight) if reservation else self.ledger.changed())
         finally:
             if reservation is not None:
                 self.ledger.refund(reservation)
+            if stored is None:
+                self.store.release(spec)
+        return stored
+
+    def _lease(self, spec: CallSpec) -> bool:
+        """True if the call may be sent: no other run on this store is buying it."""
+        if spec.pin.id not in self._connected and self.store.reuse is not Reuse.READ_WRITE:
+            return True
+        return self.store.lease(spec, self._retry.request_s + self._retry.longest_s)
+
+    async def _bought_elsewhere(self, spec: CallSpec) -> StoredCall | None:
+        """The call if the run that is buying it has stored it by now."""
+        await asyncio.sleep(STOP_POLL_S)
+        stored = self.store.get(spec.key)
+        if stored is not None:
+            self.counts.from_store += 1
+            self.ledger.charge(stored)
+        return stored
 
     async def _pause(self, flight: _Flight) -> None:
         """Sleep until the call may be sent again, or until the run is asked to stop."""
@@ -229,9 +251,3 @@ class _Flight:
 
 def _provider(model: str) -> str:
     return model.partition("/")[0]
-
-
-def describe(spec: CallSpec) -> str:
-    """A call in words, without its text."""
-    words = f"{spec.stage} of {spec.item} by {spec.pin.id}, sample {spec.sample}"
-    return f"{words}, attempt {spec.attempt}" if spec.attempt else words

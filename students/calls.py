@@ -79,3 +79,9 @@ class CallSpec:
     def request(self) -> ChatRequest:
         """The call as a model gets it."""
         return ChatRequest(self.pin, self.messages, self.budget, self.seed)
+
+
+def describe(spec: CallSpec) -> str:
+    """A call in words, without its text."""
+    words = f"{spec.stage} of {spec.item} by {spec.pin.id}, sample {spec.sample}"
+    return f"{words}, attempt {spec.attempt}" if spec.attempt else words

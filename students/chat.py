@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 class FinishReason(StrEnum):
@@ -110,3 +110,11 @@ class ChatModel(Protocol):
         Raises InfrastructureFailure when no reply came back; a refusal, a cut reply or an
         unreadable one is a reply.
         """
+
+
+@runtime_checkable
+class ConnectedModel(ChatModel, Protocol):
+    """A model outside this process: it has connections, and what was sent cannot be unsent."""
+
+    async def aclose(self) -> None:
+        """Close the connections."""

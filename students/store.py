@@ -7,19 +7,19 @@ calls; calls of other runs are used only where the reuse mode says so.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy import exc
 
-from heldout.splits.errors import BadInput, StoreUnavailable
-from heldout.students.calls import CallSpec
+from heldout.splits.errors import StoreUnavailable
+from heldout.students import leases
+from heldout.students.calls import CallSpec, describe
 from heldout.students.chat import ChatReply
+from heldout.students.database import connect, flush, log_file, opening, shown_url, writing
+from heldout.students.leases import SHARED
 from heldout.students.store_rows import (
     CALLS,
     INSERT,
@@ -30,9 +30,6 @@ from heldout.students.store_rows import (
     calls_digest,
     row_of,
 )
-
-BUSY_S = 10.0
-"""How long a write waits for another process that holds the SQLite file."""
 
 
 class Reuse(StrEnum):
@@ -46,30 +43,31 @@ class Reuse(StrEnum):
 class CallStore:
     """The calls of the run `run_id` in the database at `url`.
 
-    One process at a time works on a run. Safe to use from several threads. Raises BadInput where
-    the database cannot be opened or written, StoreUnavailable where it fails later.
+    `unfinished` are the calls it had in flight when it was killed, and may buy twice. One process
+    at a time works on a run. Safe to use from several threads. Raises BadInput where the database
+    cannot be opened or written, StoreUnavailable where it fails later.
     """
 
     def __init__(self, url: str, run_id: str, reuse: Reuse | str = Reuse.OFF) -> None:
         self.run_id = run_id
         self.reuse = Reuse(reuse)
         self.name = shown_url(url)
+        self._scope = SHARED if self.reuse is Reuse.READ_WRITE else run_id
         self._lock = threading.Lock()
         self._dirty = False
         self._memo: dict[str, StoredCall] = {}
-        try:
-            self._connection = _connect(url)
-            self._path = _sqlite_path(self._connection)
+        self._leased: set[str] = set()
+        with opening(url):
+            self._connection = connect(url)
             METADATA.create_all(self._connection)
             own = sa.select(CALLS).where(CALLS.c.run_id == run_id).order_by(CALLS.c.id)
             for row in self._connection.execute(own).mappings():
                 self._memo[row["key"]] = call_of(dict(row))
-        except exc.DBAPIError as error:
-            raise BadInput.one(f"store.url {self.name}", _reason(error)) from error
-        except (exc.ArgumentError, exc.NoSuchModuleError, ImportError) as error:
-            raise BadInput.one("store.url", f"not a database that can be used: {error}") from error
-        if self._path is not None:
-            _sync_folder(self._path.parent)
+            self.unfinished = leases.unfinished(self._connection, run_id)
+            leases.forget(self._connection, run_id)
+        self._log = log_file(self._connection)
+        if self._log is not None:
+            flush(self._log.parent)
 
     def __len__(self) -> int:
         """Calls this run holds."""
@@ -99,7 +97,30 @@ class CallStore:
         known = self._memo.get(spec.key)
         if known is not None:
             return known
-        return self._insert(row_of(self.run_id, spec, reply, (latency_s, elapsed_s)))
+        stored = self._insert(row_of(self.run_id, spec, reply, (latency_s, elapsed_s)))
+        self.release(spec)
+        return stored
+
+    def lease(self, spec: CallSpec, seconds: float) -> bool:
+        """Announce that `spec` is about to be sent; False while another run is buying it.
+
+        Runs share leases where they share calls (`read-write`). The lease ends with `put`, with
+        `release`, or after `seconds`.
+        """
+        call = leases.Unfinished(spec.key, describe(spec))
+        with self._writing():
+            mine = leases.acquire(self._connection, self._scope, self.run_id, call, seconds)
+        if mine:
+            self._leased.add(spec.key)
+        return mine
+
+    def release(self, spec: CallSpec) -> None:
+        """Give the lease of a call back, if this run has it."""
+        if spec.key not in self._leased:
+            return
+        self._leased.discard(spec.key)
+        with self._writing():
+            leases.release(self._connection, self._scope, self.run_id, spec.key)
 
     def calls(self) -> Iterator[StoredCall]:
         """This run's calls, in the order in which they were stored."""
@@ -121,14 +142,10 @@ class CallStore:
         SQLite's log is only flushed at checkpoints, so it is flushed here; a server database has
         flushed at every commit.
         """
-        if not self._dirty or self._path is None:
+        if not self._dirty or self._log is None:
             return
         try:
-            handle = os.open(f"{self._path}-wal", os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            flush(self._log)
         except OSError as error:
             raise StoreUnavailable(self.name, error.strerror or str(error)) from error
         self._dirty = False
@@ -155,66 +172,5 @@ class CallStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._lock:
-            try:
-                yield
-            except exc.DBAPIError as error:
-                self._connection.rollback()
-                raise StoreUnavailable(self.name, _reason(error)) from error
-
-
-def shown_url(url: str) -> str:
-    """`url` without its password, fit for a message or a journal."""
-    try:
-        return sa.make_url(url).render_as_string(hide_password=True)
-    except exc.ArgumentError:
-        return "(not a URL)"
-
-
-def _connect(url: str) -> sa.Connection:
-    sqlite = url.startswith("sqlite")
-    arguments = {"timeout": BUSY_S, "check_same_thread": False} if sqlite else {}
-    engine = sa.create_engine(
-        url, connect_args=arguments, poolclass=sa.pool.StaticPool, isolation_level="AUTOCOMMIT"
-    )
-    connection = engine.connect()
-    if sqlite:
-        # WAL with NORMAL: a commit reaches the log file at once, its flush to disk is `sync`'s.
-        connection.exec_driver_sql("PRAGMA journal_mode=WAL")
-        connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
-        # A file that may only be read is refused now, not at the first reply that was paid for.
-        connection.exec_driver_sql("PRAGMA user_version=1")
-    return connection
-
-
-def _sqlite_path(connection: sa.Connection) -> Path | None:
-    """The database file; None for a database in memory or on a server."""
-    if connection.dialect.name != "sqlite":
-        return None
-    file = connection.exec_driver_sql("PRAGMA database_list").one()[2]
-    return Path(file) if file else None
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-HINTS = {
-    "full": "the disk is full; free some space",
-    "locked": "another process holds the database; end it first",
-    "readonly": "the database or its folder is read-only",
-    "unable to open": "the folder does not exist or may not be written to",
-    "disk I/O": "the disk reports an error",
-    "not a database": "the file is no SQLite database",
-    "malformed": "the file is damaged; restore it from a copy or an export",
-}
-
-
-def _reason(error: exc.DBAPIError) -> str:
-    said = " ".join(str(error.orig).split())
-    hint = next((hint for sign, hint in HINTS.items() if sign in said), None)
-    return f"{hint} ({said})" if hint else said
+        with self._lock, writing(self._connection, self.name):
+            yield

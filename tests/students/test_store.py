@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.support.calls import reply, spec
 
 from heldout.splits.errors import BadInput, StoreUnavailable
-from heldout.students import store as store_module
+from heldout.students import database
 from heldout.students.calls import Stage
 from heldout.students.chat import ChatReply, FinishReason, Message, ModelPin, Usage
-from heldout.students.store import CallStore, Reuse, shown_url
+from heldout.students.database import shown_url
+from heldout.students.store import CallStore, Reuse
 from heldout.students.store_rows import storable
 
 
@@ -139,7 +140,7 @@ def test_sync_flushes_the_log_once_a_change(url, monkeypatch):
     synced = []
     store = opened(url)
     monkeypatch.setattr(
-        store_module.os,
+        database.os,
         "fsync",
         lambda handle: synced.append(Path(f"/proc/self/fd/{handle}").readlink()),
     )
@@ -171,7 +172,7 @@ def test_a_disk_that_fills_up_stops_the_run_and_loses_nothing(url):
 
 
 def test_a_store_locked_by_another_process_is_named(url, monkeypatch):
-    monkeypatch.setattr(store_module, "BUSY_S", 0.05)
+    monkeypatch.setattr(database, "BUSY_S", 0.05)
     store = opened(url)
     other = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
@@ -192,9 +193,9 @@ def test_a_store_that_cannot_be_opened_is_bad_input(tmp_path):
     broken.write_bytes(b"not a database at all, " * 100)
     with pytest.raises(BadInput, match="no SQLite database"):
         opened(f"sqlite:///{broken}")
-    with pytest.raises(BadInput, match="not a database that can be used"):
+    with pytest.raises(BadInput, match="not a database address"):
         opened("nonsense://x")
-    with pytest.raises(BadInput, match="not a database that can be used"):
+    with pytest.raises(BadInput, match="not a database address"):
         opened("no url")
 
 
