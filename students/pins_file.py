@@ -135,8 +135,10 @@ def _document(path: Path) -> tuple[dict[str, Any], Lines]:
     except (yaml.YAMLError, ValueError) as error:
         raise BadInput.one(str(path), f"not YAML: {error}") from error
     models = document.get("models") if isinstance(document, dict) else None
-    if not isinstance(models, dict) or set(document) != {"models"}:
-        raise BadInput.one(str(path), "must hold `models`, a mapping of names to pins, alone")
+    if not isinstance(models, dict) or not set(document) <= {"models", "roles"}:
+        raise BadInput.one(
+            str(path), "must hold `models`, a mapping of names to pins, and at most `roles` beside"
+        )
     named = {str(name): {} if fields is None else fields for name, fields in models.items()}
     return named, lines
 

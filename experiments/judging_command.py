@@ -1,0 +1,220 @@
+"""What `heldout judge` does: check everything, judge, and leave table, CSV, JSON and scores.
+
+The output directory holds the call store, so that a second attempt buys nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from heldout.experiments.judging import (
+    DesignResult,
+    JudgeSettings,
+    NoteSet,
+    judge_roster,
+    scores_json,
+)
+from heldout.experiments.judging_table import to_csv, to_markdown
+from heldout.splits.errors import BadInput
+from heldout.splits.hashing import sha256_json
+from heldout.splits.loading import BenchmarkSource, open_benchmark
+from heldout.splits.looks_file import Buyer
+from heldout.splits.vault import open_splits
+from heldout.students.caller import Caller, never
+from heldout.students.chat import Budget, ChatModel
+from heldout.students.designs.roster import ROSTER, Design, Family, find_design
+from heldout.students.designs.workshop import FACTS_BUDGET, Roles
+from heldout.students.ledger import Caps, Ledger, price_faults
+from heldout.students.models import model_faults, open_models
+from heldout.students.pins import PinnedModel, load_pins
+from heldout.students.roles import read_roles, require
+from heldout.students.store import CallStore, Reuse
+
+Split = Literal["reflect", "accept"]
+PARTS = ("judge", "extractor", "auditor", "second_look")
+"""The roles that a judge design can need."""
+
+
+@dataclass(frozen=True)
+class JudgeRequest:
+    """One `heldout judge`: what to judge, on what, by whom, and where to leave it.
+
+    Without a `partition` the whole file is judged; with one, `split` of it. `model` plays every
+    role; without it the roles of the pins file `models` are used.
+    """
+
+    designs: tuple[str, ...]
+    benchmark: BenchmarkSource
+    out: Path
+    seed: int
+    budget: Budget
+    partition: Path | None = None
+    split: Split | None = None
+    model: str | None = None
+    models: Path | None = None
+    temperature: float | None = None
+    replicates: int = 1
+    concurrency: int = 8
+    caps: Caps = field(default_factory=Caps)
+
+
+@dataclass(frozen=True)
+class JudgeReport:
+    """Results in the order asked for; `simulated` if a simulated model had any part in them."""
+
+    results: tuple[DesignResult, ...]
+    simulated: bool
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """One object a design (DESIGN §7)."""
+        return [{**result.to_json(), "simulated": self.simulated} for result in self.results]
+
+
+def judge_command(
+    request: JudgeRequest,
+    simulated: Mapping[str, ChatModel],
+    *,
+    stop: Callable[[], str | None] = never,
+) -> JudgeReport:
+    """Judge and write; `simulated` holds the models that run in process.
+
+    Raises BadInput before anything is written; Stopped, CircuitOpen or InfrastructureFailure in
+    between, after which the same request goes on from what is stored.
+    """
+    designs = _designs(request.designs)
+    roles = pinned_roles(request)
+    notes = note_set(request)
+    settings = JudgeSettings(
+        roles=Roles(*(_pin(roles[part], request).pin for part in PARTS)),
+        budget=request.budget,
+        seed=request.seed,
+        replicates=request.replicates,
+    )
+    request.out.mkdir(parents=True, exist_ok=True)
+    with _caller(request, roles.values(), simulated, _run_id(notes, settings), stop) as opened:
+        caller, runner = opened
+        results = judge_roster(designs, notes, settings, caller, runner)
+    report = JudgeReport(tuple(results), any(m.pin.id.startswith("sim/") for m in roles.values()))
+    write(report, request.out)
+    return report
+
+
+def write(report: JudgeReport, out: Path) -> None:
+    """`judge.json`, `judge.csv`, `judge.md`, and scores by note id for `heldout compare`."""
+    results = report.results
+    (out / "judge.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", "utf-8")
+    (out / "judge.csv").write_text(to_csv(results), "utf-8")
+    (out / "judge.md").write_text(to_markdown(results, simulated=report.simulated), "utf-8")
+    scores = out / "scores"
+    scores.mkdir(exist_ok=True)
+    for result in results:
+        for replicate in range(len(result.judgements)):
+            path = scores / f"{result.design.name}.{replicate}.json"
+            path.write_text(json.dumps(scores_json(result, replicate)) + "\n", "utf-8")
+
+
+def note_set(request: JudgeRequest) -> NoteSet:
+    """The notes to judge. Held-out notes are no choice: they are looks of a campaign or a rerun."""
+    if (request.partition is None) != (request.split is None):
+        raise BadInput.one("--split", "goes with --partition: give both or neither")
+    name = request.benchmark.pairs.name
+    if request.partition is None or request.split is None:
+        benchmark = open_benchmark(request.benchmark).benchmark
+        notes = tuple(note for c in benchmark for note in c.notes)
+        return NoteSet(f"{name}, all", notes, benchmark.clean_means)
+    splits = open_splits(
+        lambda: open_benchmark(request.benchmark),
+        request.partition,
+        journal=_NoLooks(),
+        buyer=Buyer("judge"),
+    )
+    chosen = splits.reflect if request.split == "reflect" else splits.accept
+    notes = tuple(note for c in chosen for note in c.notes)
+    return NoteSet(f"{name}, {request.split}", notes, splits.benchmark.clean_means)
+
+
+def pinned_roles(request: JudgeRequest) -> dict[str, PinnedModel]:
+    """The model of every role a design can need.
+
+    Raises BadInput for a role or model that is not pinned, and for a price that a cap needs.
+    """
+    pins = load_pins(request.models)
+    if request.model is not None:
+        roles = dict.fromkeys(PARTS, pins.find(request.model, "--model"))
+    elif request.models is not None:
+        roles = read_roles(request.models, pins)
+    else:
+        raise BadInput.one("--model", "name a model, or a pins file with roles (--models)")
+    require(roles, PARTS, f"{request.models or '--models'}: roles")
+    faults = price_faults({part: roles[part].pin for part in PARTS}, request.caps)
+    for part in PARTS:
+        budget = request.budget if part in ("judge", "second_look") else FACTS_BUDGET
+        faults += model_faults(roles[part], budget, f"role {part}")
+    if faults:
+        raise BadInput(faults)
+    return {part: roles[part] for part in PARTS}
+
+
+def _designs(names: Sequence[str]) -> list[Design]:
+    """The designs by name, `all` for the whole roster; the controls stand in every roster."""
+    if "all" in names:
+        return list(ROSTER)
+    controls = [design.name for design in ROSTER if design.family is Family.CONTROL]
+    return [find_design(name, "DESIGN") for name in dict.fromkeys([*names, *controls])]
+
+
+def _pin(model: PinnedModel, request: JudgeRequest) -> PinnedModel:
+    if request.temperature is None:
+        return model
+    return replace(model, pin=replace(model.pin, temperature=request.temperature))
+
+
+def _run_id(notes: NoteSet, settings: JudgeSettings) -> str:
+    """The same notes, models, budget and seed continue the same work."""
+    roles = [settings.roles.judge, settings.roles.extractor]
+    roles += [settings.roles.auditor, settings.roles.second_look]
+    asked = [[pin.id, pin.temperature, dict(pin.parameters)] for pin in roles]
+    budget = [settings.budget.max_tokens, settings.budget.reasoning_effort]
+    return "judge-" + sha256_json([notes.digest, asked, budget, settings.seed])[:16]
+
+
+@contextmanager
+def _caller(
+    request: JudgeRequest,
+    models: Iterable[PinnedModel],
+    simulated: Mapping[str, ChatModel],
+    run_id: str,
+    stop: Callable[[], str | None],
+) -> Iterator[tuple[Caller, asyncio.Runner]]:
+    store = CallStore(f"sqlite:///{request.out / 'calls.sqlite'}", run_id, Reuse.READ_WRITE)
+    ledger = Ledger(request.caps)
+    ledger.restore(store.calls())
+    with asyncio.Runner() as runner:
+        opened = open_models(models, simulated)
+        try:
+            yield (
+                Caller(
+                    runner.run(opened.__aenter__()),
+                    store,
+                    ledger,
+                    concurrency=request.concurrency,
+                    stop=stop,
+                ),
+                runner,
+            )
+        finally:
+            runner.run(opened.__aexit__(None, None, None))
+            store.close()
+
+
+class _NoLooks:
+    """A journal for somebody who never looks."""
+
+    def append(self, kind: str, payload: Mapping[str, Any]) -> NoReturn:
+        raise RuntimeError(f"judging reflect or accept is no {kind}: {sorted(payload)}")

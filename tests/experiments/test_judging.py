@@ -1,0 +1,176 @@
+import asyncio
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from tests.support.answering_model import AnsweringModel
+from tests.support.notes import benchmark
+
+from heldout.experiments.judging import (
+    DesignResult,
+    JudgeSettings,
+    NoteSet,
+    judge_roster,
+    refuse_other_facts,
+    scores_json,
+)
+from heldout.experiments.judging_table import to_csv, to_markdown
+from heldout.splits.benchmark import CleanMeans
+from heldout.splits.errors import BadInput, CallRefused, InfrastructureFailure
+from heldout.students.caller import Caller
+from heldout.students.chat import Budget, ModelPin
+from heldout.students.designs.roster import DESIGNS, ROSTER
+from heldout.students.designs.workshop import Roles
+from heldout.students.ledger import Caps, Ledger
+from heldout.students.store import CallStore
+
+NOTES = NoteSet(
+    "made, all",
+    tuple(note for consultation in benchmark(3) for note in consultation.notes),
+    CleanMeans.UNEDITED,
+)
+PIN = ModelPin("scripted/judge", 1.0, {}, 1.0, 1.0)
+
+
+def judged(names, model=None, replicates=2, notes=NOTES):
+    settings = JudgeSettings(Roles.all(PIN), Budget(1500), 11, replicates)
+    store = CallStore("sqlite://", "run")
+    caller = Caller({PIN.id: model or AnsweringModel()}, store, Ledger(Caps()), concurrency=4)
+    with asyncio.Runner() as runner:
+        try:
+            return judge_roster([DESIGNS[n] for n in names], notes, settings, caller, runner)
+        finally:
+            store.close()
+
+
+def test_replicates_have_the_seeds_of_the_study():
+    assert JudgeSettings(Roles.all(PIN), Budget(1), 11, 3).run_seeds == (11, 22, 33)
+
+
+def test_the_object_of_a_design_has_the_keys_that_others_rely_on():
+    [result] = judged(["three_stage"])
+    found = result.to_json()
+    assert {
+        "design", "n", "paired_omissions", "paired_commissions", "at_rule", "swept", "by_trace",
+        "by_severity", "violations", "cost", "calls_per_note",
+    } <= set(found)  # fmt: skip
+    assert found["n"] == {"omissions": 12, "commissions": 6, "clean": 3, "consultations": 3}
+    assert found["violations"] == {"k": 0, "n": 42}
+    assert set(found["at_rule"]) == {"detection", "false_alarms"}
+    assert found["at_rule"]["detection"]["n"] == 12
+    assert set(found["by_trace"]) == {"complete", "partial-weak", "partial-strong"}
+    assert json.dumps(found)
+
+
+def test_paired_figures_are_averaged_over_replicates_that_stand_beside():
+    [result] = judged(["random"], replicates=3)
+    trace = result.to_json()["by_class"]
+    for part in trace.values():
+        assert len(part["runs"]) == 3
+    assert result.tables[0].scores != result.tables[1].scores
+
+
+def test_designs_without_a_rule_have_none():
+    results = judged(["per_fact_checker", "geval_completeness", "word_count"])
+    assert [result.to_json()["at_rule"] for result in results] == [None] * 3
+
+
+def test_costs_in_both_framings():
+    model = AnsweringModel(every=10**9)  # everything is flawless: no second look
+    [result] = judged(["three_stage"], model)
+    cost = result.to_json()["cost"]
+    # extraction, audit and check for a note alone; the first two shared by 21 notes of 3 groups.
+    assert cost["usd_per_note"] == pytest.approx(0.003)
+    assert cost["usd_per_note_amortised"] == pytest.approx(0.001 + 6 * 0.001 / 21)
+    assert result.costs.calls_per_note == 3
+    assert result.costs.calls_per_note_amortised == pytest.approx(1 + 6 / 21)
+    assert cost["tokens_per_note"] == 330
+    assert len(model.requests) == 6 + 2 * 21
+
+
+def test_an_unknown_price_is_unknown_not_free():
+    [result, control] = judged(["per_fact_checker", "word_count"], AnsweringModel(usd=None))
+    assert result.costs.usd_per_note is None
+    assert result.costs.usd_per_note_amortised is None
+    assert control.costs.usd_per_note == 0
+
+
+def test_designs_that_share_stages_buy_them_once_and_are_charged_alike():
+    model = AnsweringModel()
+    first, second = judged(["three_stage", "three_stage_widened"], model)
+    assert first.costs == second.costs
+    asked = [request.messages[0].content for request in model.requests]
+    assert sum('{"facts": [' in prompt for prompt in asked) == 3
+    assert first.facts == second.facts
+    refuse_other_facts(first, second)
+
+
+def test_results_on_different_facts_or_notes_are_not_compared():
+    two, three, plain = judged(["per_fact_checker", "three_stage", "whole_note"])
+    refuse_other_facts(two, plain)
+    moved = replace(three, judgements=two.judgements)
+    refuse_other_facts(two, moved)
+    changed = [[replace(answer, facts_digest="other") for answer in run] for run in two.judgements]
+    with pytest.raises(BadInput, match="different facts of 3 consultation"):
+        refuse_other_facts(two, replace(two, judgements=tuple(map(tuple, changed))))
+    few = NoteSet("made, some", NOTES.notes[:7], CleanMeans.UNEDITED)
+    [elsewhere] = judged(["whole_note"], notes=few)
+    with pytest.raises(BadInput, match="different notes"):
+        refuse_other_facts(plain, elsewhere)
+    with pytest.raises(ValueError, match="never share a table"):
+        to_csv([plain, elsewhere])
+
+
+def test_replicates_on_different_facts_are_refused():
+    [result] = judged(["per_fact_checker"])
+    other = tuple(replace(answer, facts_digest="other") for answer in result.judgements[1])
+    with pytest.raises(BadInput, match="replicates rest on different facts"):
+        _ = replace(result, judgements=(result.judgements[0], other)).to_json()
+
+
+def test_a_dead_line_is_no_score():
+    class Dead:
+        async def complete(self, request):
+            raise InfrastructureFailure("no line", transient=False)
+
+    with pytest.raises(CallRefused, match="no line"):
+        judged(["whole_note"], Dead())
+
+
+def test_the_table_names_set_denominators_and_what_flags_mean():
+    results = judged(["whole_note", "section_coverage", "word_count"], replicates=1)
+    text = to_markdown(results, simulated=True)
+    assert text.startswith("made, all: simulated judge; 12 omissions, 6 commissions, 3 clean notes")
+    assert "flags on unedited notes" in text
+    assert "false alarms" not in text
+    assert "section_coverage (experimental)" in text
+    assert "no rule" in text
+    verified = [
+        DesignResult(
+            r.design, r.frame_sha256, replace(r.notes, clean_means=CleanMeans.VERIFIED),
+            r.judgements, r.costs,
+        )
+        for r in results
+    ]  # fmt: skip
+    assert "false alarms" in to_markdown(verified, simulated=False)
+    rows = list(csv.DictReader(io.StringIO(to_csv(results))))
+    assert [row["design"] for row in rows][::2] == ["whole_note", "word_count"]
+    assert {row["set"] for row in rows} == {"made, all"}
+    assert rows[0]["at rule: detected omissions"].endswith("/12")
+
+
+def test_scores_are_written_by_note_id():
+    [result] = judged(["word_count"], replicates=1)
+    assert scores_json(result, 0) == {
+        note.id: float(len(note.text.split())) for note in NOTES.notes
+    }
+
+
+def test_the_whole_roster_runs_to_the_end():
+    results = judged([design.name for design in ROSTER], replicates=1)
+    assert [result.design.name for result in results] == [design.name for design in ROSTER]
+    assert all(result.to_json()["violations"]["k"] == 0 for result in results)
+    words = results[[r.design.name for r in results].index("word_count")].to_json()
+    assert words["paired_omissions"] == 1.0
