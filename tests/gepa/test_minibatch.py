@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.engine import consultation
 
 from heldout.gepa.minibatch import ConsultationFirst
 from heldout.splits.benchmark import NoteClass
-from tests.support.engine import consultation
 
 REFLECT = tuple(consultation(k) for k in range(12))
 

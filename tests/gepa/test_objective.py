@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.engine import consultation
 
 from heldout.gepa.objective import RankReward, mean_reward, rank_reward, separation, win_value
-from tests.support.engine import consultation
 
 CLEAN, *ERRORED = [note.label for note in consultation(1).notes]
 SCORE = st.one_of(st.none(), st.floats(0, 10))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from tests.support.engine import SkillStudent, build_search
 
 from heldout.gepa.candidates import Kind, Status
 from heldout.gepa.events import FinishReason
@@ -14,7 +15,6 @@ from heldout.gepa.settings import SearchSettings
 from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
 from heldout.splits.errors import CircuitOpen, InfrastructureFailure, StopRequested
 from heldout.splits.hashing import sha256_json
-from tests.support.engine import SkillStudent, build_search
 
 
 @pytest.fixture

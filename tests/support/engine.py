@@ -151,7 +151,7 @@ def build_search(
     """A search over made consultations with one seed block, scored on accept."""
     journal = ListJournal() if journal is None else journal
     student = student or SkillStudent()
-    spending = Spending(lambda key: Spent(calls=1))
+    spending = Spending(lambda _: Spent(calls=1))
     evaluator = Evaluator(student, Budget(100), runner, journal=journal, spending=spending)
     notes = tuple(n for k in range(accept) for n in consultation(1000 + k, errored).notes)
     labels = [note.label for note in notes]
