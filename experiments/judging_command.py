@@ -66,10 +66,15 @@ class JudgeRequest:
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """Results in the order asked for; `simulated` if a simulated model had any part in them."""
+    """Results in the order asked for.
 
+    `simulated`: a simulated model had a part in them. `params`: what was asked, for the record.
+    """
+
+    run_id: str
     results: tuple[DesignResult, ...]
     simulated: bool
+    params: Mapping[str, str]
 
     def to_json(self) -> list[dict[str, Any]]:
         """One object a design (DESIGN §7)."""
@@ -97,10 +102,16 @@ def judge_command(
         replicates=request.replicates,
     )
     request.out.mkdir(parents=True, exist_ok=True)
-    with _caller(request, roles.values(), simulated, _run_id(notes, settings), stop) as opened:
+    run_id = _run_id(notes, settings)
+    with _caller(request, roles.values(), simulated, run_id, stop) as opened:
         caller, runner = opened
         results = judge_roster(designs, notes, settings, caller, runner)
-    report = JudgeReport(tuple(results), any(m.pin.id.startswith("sim/") for m in roles.values()))
+    report = JudgeReport(
+        run_id,
+        tuple(results),
+        any(model.pin.id.startswith("sim/") for model in roles.values()),
+        _params(notes, settings),
+    )
     write(report, request.out)
     return report
 
@@ -182,6 +193,22 @@ def _run_id(notes: NoteSet, settings: JudgeSettings) -> str:
     asked = [[pin.id, pin.temperature, dict(pin.parameters)] for pin in roles]
     budget = [settings.budget.max_tokens, settings.budget.reasoning_effort]
     return "judge-" + sha256_json([notes.digest, asked, budget, settings.seed])[:16]
+
+
+def _params(notes: NoteSet, settings: JudgeSettings) -> dict[str, str]:
+    """What was asked, one value a name."""
+    roles = {part: getattr(settings.roles, part) for part in PARTS}
+    return {
+        "set": notes.name,
+        "set_sha256": notes.digest,
+        "clean_means": notes.clean_means,
+        "seed": str(settings.seed),
+        "replicates": str(settings.replicates),
+        "max_tokens": str(settings.budget.max_tokens),
+        "reasoning_effort": settings.budget.reasoning_effort or "",
+        **{f"model.{part}": pin.id for part, pin in roles.items()},
+        **{f"temperature.{part}": f"{pin.temperature:g}" for part, pin in roles.items()},
+    }
 
 
 @contextmanager
