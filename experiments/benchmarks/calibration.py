@@ -1,0 +1,144 @@
+"""How often does each gate rule ship when nothing changed? Printed with Monte Carlo errors.
+
+Run with `python -m heldout.experiments.benchmarks.calibration [--draws N]`. Three nulls, at 20, 47
+and 112 consultations, one-sided level 0.025:
+
+- flipped signs: differences between real candidates, each consultation's sign drawn at random;
+- replicates: two simulated runs of one and the same prompt;
+- left skew: a mean of exactly zero made of many small gains and few large losses.
+
+The first needs score tables of several candidates on the same notes (HELDOUT_DATA, or `--scores
+FILE.json` in the published campaign layout); without them it uses the assumed model of `power`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from heldout.experiments.cluster_models import Assumed
+from heldout.experiments.power import RULES, Estimate, share
+from heldout.gepa.statistics.difference import difference
+from heldout.gepa.statistics.intervals import ClusterSums
+from heldout.gepa.statistics.many import ships
+from heldout.gepa.statistics.rules import RuleName
+from heldout.gepa.statistics.table import FloatArray, ScoreTable
+
+CONSULTATIONS = (20, 47, 112)
+ALPHA = 0.025
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One null at one number of consultations: the share each rule ships."""
+
+    null: str
+    consultations: int
+    draws: int
+    shipped: dict[RuleName, Estimate]
+    skewness: float
+
+    def holds(self, rule: RuleName) -> bool:
+        """True if the share is at most the level plus two Monte Carlo standard errors."""
+        return self.shipped[rule].value <= ALPHA + 2 * share(ALPHA, self.draws).error
+
+
+def calibrate(null: str, data: ClusterSums, rng: np.random.Generator) -> Row:
+    """What every rule ships of the data sets of one null."""
+    shipped = {rule: _shipped(data, rule, rng) for rule in RULES}
+    return Row(null, data.clusters, len(data.sums), shipped, _skewness(data))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Consultation sums of many comparisons over the same consultations.
+
+    `sums` has shape (comparisons, consultations), `sizes` (consultations,).
+    """
+
+    sums: FloatArray
+    sizes: FloatArray
+
+    @classmethod
+    def of(cls, tables: Sequence[ScoreTable]) -> Pool:
+        """Every pair of tables compared on omissions."""
+        found = [difference(a, b).sums for a, b in combinations(tables, 2)]
+        return cls(np.array([data.sums for data in found]), found[0].sizes)
+
+
+def flipped(pool: Pool, consultations: int, draws: int, rng: np.random.Generator) -> ClusterSums:
+    """Data sets of resampled consultations of one comparison each, signs drawn at random."""
+    which = rng.integers(0, len(pool.sums), size=(draws, 1))
+    drawn = rng.integers(0, pool.sizes.size, size=(draws, consultations))
+    signs = 1.0 - 2.0 * rng.integers(0, 2, size=drawn.shape)
+    return ClusterSums(pool.sums[which, drawn] * signs, pool.sizes[drawn])
+
+
+def flipped_assumed(consultations: int, draws: int, rng: np.random.Generator) -> ClusterSums:
+    """The same from the assumed model, which is symmetric by itself."""
+    sizes = rng.integers(1, 5, size=(draws, consultations))
+    return Assumed().draw(sizes, 0.0, rng)
+
+
+def left_skewed(consultations: int, draws: int, rng: np.random.Generator) -> ClusterSums:
+    """Mean zero, skewness -1.41 a consultation: 2 minus a gamma variable of shape 2, scaled.
+
+    A consultation with 1 to 4 pairs moves as a whole, the hardest case for a cluster method.
+    """
+    sizes = rng.integers(1, 5, size=(draws, consultations)).astype(np.float64)
+    return ClusterSums(0.1 * (2.0 - rng.gamma(2.0, 1.0, sizes.shape)) * sizes, sizes)
+
+
+def exchanged(
+    replicates: Sequence[ScoreTable], consultations: int, draws: int, rng: np.random.Generator
+) -> ClusterSums:
+    """Two runs of one prompt: in each consultation two different replicates in random order.
+
+    Replicates of one note are exchangeable and consultations independent, so the mean is exactly
+    zero whatever the prompt does. Consultations are drawn without replacement from those judged.
+    """
+    against = [difference(table, replicates[0]).sums for table in replicates]
+    sums, sizes = np.array([data.sums for data in against]), against[0].sizes
+    if consultations > sizes.size:
+        raise ValueError(f"{consultations} consultations wanted, {sizes.size} were judged")
+    drawn = rng.permuted(np.tile(np.arange(sizes.size), (draws, 1)), axis=1)[:, :consultations]
+    first = rng.integers(0, len(sums), size=drawn.shape)
+    second = (first + rng.integers(1, len(sums), size=drawn.shape)) % len(sums)
+    return ClusterSums(sums[first, drawn] - sums[second, drawn], sizes[drawn])
+
+
+def table_text(rows: Sequence[Row]) -> str:
+    """The rows as a Markdown table, each share with its Monte Carlo standard error."""
+    lines = [
+        "| null, consultations | " + " | ".join(RULES) + " | skewness |",
+        "|---|" + "---|" * (len(RULES) + 1),
+    ]
+    for row in rows:
+        cells = [f"{row.shipped[r].value:.4f} ±{row.shipped[r].error:.4f}" for r in RULES]
+        name = f"{row.null}, {row.consultations}"
+        lines.append(f"| {name} | " + " | ".join(cells) + f" | {row.skewness:+.2f} |")
+    return "\n".join(lines)
+
+
+def verdict_text(rows: Sequence[Row], rule: RuleName = "interval") -> str:
+    """Where the rule holds its level within two Monte Carlo standard errors, and where not."""
+    return "\n".join(
+        f"{rule}, {row.null}, {row.consultations}: "
+        + ("holds" if row.holds(rule) else f"exceeds by {row.shipped[rule].value - ALPHA:+.4f}")
+        for row in rows
+    )
+
+
+def _shipped(data: ClusterSums, rule: RuleName, rng: np.random.Generator) -> Estimate:
+    found = ships(data, rule, rng, alpha=ALPHA)
+    return share(float(found.mean()), found.size)
+
+
+def _skewness(data: ClusterSums) -> float:
+    """Skewness of the consultation residuals, pooled over data sets."""
+    residual = data.sums - data.sums.mean(axis=-1, keepdims=True)
+    spread = float((residual**2).mean())
+    return float((residual**3).mean()) / spread**1.5 if spread else 0.0
