@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from heldout.gepa.controls import word_count_table
+from heldout.gepa.gate_settings import primary_family
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.declared import Figure, figure
 from heldout.gepa.statistics.detection import DEFAULT_CAP, Swept, swept, threshold_flags
@@ -24,16 +25,10 @@ from heldout.gepa.statistics.paired import Paired, paired
 from heldout.gepa.statistics.ranking import auc, youden
 from heldout.gepa.statistics.resampling import bootstrap_interval, bootstrap_means, generator
 from heldout.gepa.statistics.rules import Verdict, all_rules
-from heldout.gepa.statistics.selection import Family
 from heldout.gepa.statistics.slices import AXES, Slice, all_slices, paired_interval
 from heldout.gepa.statistics.swept_bootstrap import swept_difference, swept_interval
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
 from heldout.splits.benchmark import Benchmark
-
-FAMILIES: dict[Primary, Family] = {
-    "paired_omissions": "omission",
-    "paired_commissions": "commission",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +104,7 @@ def compare(
     ours, theirs = candidate[1], baseline[1].in_order_of(candidate[1].labels)
     words = _words(ours, benchmark)
     counts = None if words is None else word_count_table(ours.labels, words)
-    data = difference(ours, theirs, FAMILIES[settings.primary])
+    data = difference(ours, theirs, primary_family(settings.primary))
     level = settings.level
     rules = all_rules(settings.seed).values()
     return Comparison(
