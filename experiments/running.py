@@ -19,8 +19,10 @@ from heldout.experiments.checks import CONSULTATIONS_FILE, PAIRS_FILE, Checked, 
 from heldout.experiments.loading import load_config, parse_setting
 from heldout.experiments.progress import Progress
 from heldout.experiments.provenance import provenance
+from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.rundir import RunDirectory, existing_run
 from heldout.experiments.schema import Config
+from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.campaign import Campaign
 from heldout.gepa.events import Event, EventKind, FinishReason
 from heldout.gepa.journal import Observer, RunJournal, read_journal
@@ -60,11 +62,15 @@ class Options:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a session ended: its events, the error that stopped it, and the exit status."""
+    """How a session ended: its events, the error that stopped it, and the exit status.
+
+    `untracked` says in one line why MLflow did not follow; `heldout sync` makes up for it.
+    """
 
     run: RunDirectory
     events: tuple[Event, ...]
     error: HeldoutError | None
+    untracked: str | None = None
 
     @property
     def exit_status(self) -> int:
@@ -177,6 +183,10 @@ def _work(
         if not options.quiet:
             stack.enter_context(progress)
             observers.append(progress.observe)
+        writer = _tracking(checked, run)
+        if writer is not None:
+            stack.callback(writer.close)
+            observers.append(writer.observe)
         stop = stack.enter_context(_stop_requests(run))
         session = stack.enter_context(
             open_session(
@@ -198,7 +208,18 @@ def _work(
         except HeldoutError as stopped:
             _remark_stop(session.parts.journal, stopped)
             error = stopped
-    return Ended(run, tuple(read_journal(run.journal)), error)
+    return Ended(run, tuple(read_journal(run.journal)), error, writer and writer.failure)
+
+
+def _tracking(checked: Checked, run: RunDirectory) -> TrackingWriter | None:
+    """What follows the run into MLflow on a thread of its own, unless it is switched off."""
+    section = checked.config.tracking
+    if not section.enabled:
+        return None
+    text = TextPolicy(text_policy(checked))
+    return TrackingWriter(
+        run.path, TrackingSettings(default_uri(section.uri), section.experiment, text)
+    )
 
 
 def _remark_stop(journal: RunJournal, error: HeldoutError) -> None:

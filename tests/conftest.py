@@ -1,0 +1,22 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+os.environ.setdefault("LITELLM_OFFLINE_MODE", "True")
+os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+os.environ.setdefault("DO_NOT_TRACK", "true")
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    """The folder of shared data; the test is skipped where HELDOUT_DATA does not name one."""
+    named = os.environ.get("HELDOUT_DATA")
+    if not named:
+        pytest.skip("HELDOUT_DATA does not name the folder of the shared data")
+    return Path(named)
