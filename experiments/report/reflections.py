@@ -16,7 +16,7 @@ from sqlalchemy import exc
 
 from heldout.splits.errors import BadInput
 from heldout.students.calls import Stage
-from heldout.students.store import shown_url
+from heldout.students.database import shown_url
 from heldout.students.store_rows import CALLS, StoredCall, call_of
 
 STAGES = (Stage.REFLECT.value, Stage.MERGE.value)

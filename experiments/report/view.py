@@ -182,6 +182,15 @@ class RunView:
         """Hash of what the run found, finished or not."""
         return Record.of(self.events).lineage_sha256
 
+    @property
+    def spent(self) -> Body | None:
+        """What the run has spent by its newest settled event, None before the first iteration."""
+        finished = self.last(EventKind.FINISHED)
+        if finished is not None:
+            spent: Body = finished["spent"]
+            return spent
+        return self.iterations[-1]["spent"] if self.iterations else None
+
     # -- candidates ------------------------------------------------------------------------------
 
     @property

@@ -1,0 +1,185 @@
+"""The search: accept figures over iterations, reward beside separation, and what it cost."""
+
+from __future__ import annotations
+
+from heldout.experiments.report.candidates import fate
+from heldout.experiments.report.figures.svg import Drawing, Frame, axes, span_of
+from heldout.experiments.report.tables import Figure, Table
+from heldout.experiments.report.view import Body, RunView
+from heldout.experiments.report.words import number, signed, thousands
+
+GAP = 0.02
+
+
+def progress(view: RunView, primary: str) -> Figure | None:
+    """Accept figures of candidates by iteration, and the best so far; None before any."""
+    scored = [b for b in view.entered if b["accept"][primary] is not None]
+    if not scored:
+        return None
+    figures = [b["accept"][primary] for b in scored]
+    last = max(1, *(b["iteration"] for b in view.candidates.values()))
+    low, high = span_of([*figures, 0.5])
+    frame = Frame((0, last), (low - GAP, high), height=320)
+    drawing = Drawing(frame.width, frame.height)
+    axes(drawing, frame, "iteration", f"{primary.replace('_', ' ')} on accept", decimals=(0, 2))
+    if view.baseline is not None and view.baseline in scored:
+        y = frame.py(view.baseline["accept"][primary])
+        drawing.line((frame.box[0], y), (frame.box[2], y), "baseline line")
+    drawing.path(_best(frame, scored, primary, last), "winner line")
+    for body in view.candidates.values():
+        _mark(drawing, frame, body, primary, view)
+    return Figure(
+        "The search on accept",
+        "Dots are candidates that entered, the line the best so far, the ochre line the baseline; "
+        "crosses at the foot are proposals that were rejected.",
+        drawing.svg("Accept figures over iterations"),
+        _table(view, primary),
+    )
+
+
+def _best(frame: Frame, scored: list[Body], primary: str, last: int) -> list[tuple[float, float]]:
+    points: list[tuple[float, float]] = []
+    best = float("-inf")
+    for body in scored:
+        value = body["accept"][primary]
+        if value > best:
+            if points:
+                points.append((frame.px(body["iteration"]), points[-1][1]))
+            points.append((frame.px(body["iteration"]), frame.py(value)))
+            best = value
+    return [*points, (frame.px(last), points[-1][1])]
+
+
+def _mark(drawing: Drawing, frame: Frame, body: Body, primary: str, view: RunView) -> None:
+    x = frame.px(body["iteration"])
+    label = f"{body['id']}: {fate(body)}"
+    if body["accept"] is None:
+        foot = frame.box[3] - 6
+        drawing.line((x - 3, foot - 3), (x + 3, foot + 3), "other")
+        drawing.line((x - 3, foot + 3), (x + 3, foot - 3), "other")
+    elif body["accept"][primary] is not None:
+        won = view.winner is not None and body["id"] == view.winner["id"]
+        style = "winner" if won else "baseline" if body["kind"] == "seed" else "accent"
+        drawing.dot((x, frame.py(body["accept"][primary])), style, 7 if won else 4.5, label)
+
+
+def _table(view: RunView, primary: str) -> Table:
+    rows = []
+    for body in view.candidates.values():
+        accept = body["accept"]
+        rows.append(
+            [
+                body["id"],
+                body["kind"],
+                "+".join(body["parents"]) or "–",
+                body["iteration"],
+                fate(body),
+                number(accept[primary] if accept else None),
+                view.leads.get(body["id"], "–"),
+            ]
+        )
+    columns = ["candidate", "kind", "parents", "iteration", "fate", "on accept", "leads"]
+    return Table.of(columns, rows)
+
+
+def separations(view: RunView) -> Figure | None:
+    """For each entry the change in reward beside the change in separation; None without one."""
+    entries = [b for b in view.entered if b["minibatch"]]
+    if not entries:
+        return None
+    changes = [(_change(b, "reward"), _change(b, "separation")) for b in entries]
+    known = [value for pair in changes for value in pair if value is not None]
+    frame = Frame((0, len(entries)), span_of([*known, 0.0]), height=280)
+    drawing = Drawing(frame.width, frame.height)
+    axes(drawing, frame, "entries in order", "change on the minibatch", decimals=(0, 2))
+    for index, pair in enumerate(changes):
+        for side, (value, style) in enumerate(zip(pair, ("accent bar", "other bar"), strict=True)):
+            if value is not None:
+                _bar(drawing, frame, index + 0.15 + 0.35 * side, value, style)
+    drawing.line((frame.box[0], frame.py(0)), (frame.box[2], frame.py(0)), "axis")
+    fell = sum(1 for _, s in changes if s is not None and s < 0)
+    return Figure(
+        "Reward beside separation",
+        "Left bar: change in reward, on which a candidate enters. Right bar: change in separation "
+        f"of all errored from all clean notes of the batch. Separation fell in {fell} of "
+        f"{len(entries)} entries.",
+        drawing.svg("Changes in reward and separation at each entry"),
+        Table.of(
+            ["candidate", "reward", "separation"],
+            [[b["id"], *map(signed, c)] for b, c in zip(entries, changes, strict=True)],
+        ),
+    )
+
+
+def _change(body: Body, name: str) -> float | None:
+    before, after = (body["minibatch"][f"{side}_{name}"] for side in ("parent", "child"))
+    return None if before is None or after is None else after - before
+
+
+def _bar(drawing: Drawing, frame: Frame, x: float, value: float, style: str) -> None:
+    ends = sorted((frame.py(0), frame.py(value)))
+    width = frame.px(x + 0.3) - frame.px(x)
+    drawing.rect((frame.px(x), ends[0]), (width, ends[1] - ends[0]), style, signed(value))
+
+
+PURPOSES = {
+    "baseline": "baseline on held-out",
+    "seed": "seeds on accept",
+    "parent": "parents on minibatches",
+    "child": "children on minibatches",
+    "accept": "entries on accept",
+    "confirm": "winner on held-out",
+    "drift": "baseline judged afresh",
+}
+
+
+def spend(view: RunView) -> Figure | None:
+    """What was spent on what, reflector included; None before anything was."""
+    rows = _spending(view)
+    total = sum(calls for _, calls, _, _ in rows)
+    if not total:
+        return None
+    height = 60 + 26 * len(rows)
+    frame = Frame((0, max(calls for _, calls, _, _ in rows)), (0, 1), height=height,
+                  margins=(200, 10, 60, 30))  # fmt: skip
+    drawing = Drawing(frame.width, height)
+    for index, (name, calls, _, _) in enumerate(rows):
+        y = 20 + 26 * index
+        drawing.text((12, y + 4), name)
+        size = (frame.px(calls) - frame.px(0), 14)
+        drawing.rect((frame.px(0), y - 7), size, "accent bar", thousands(calls))
+        drawing.text((frame.px(calls) + 6, y + 4), thousands(calls), "start", "soft")
+    cells = [[n, thousands(c), thousands(t), number(u, 4)] for n, c, t, u in rows]
+    return Figure(
+        "What it cost",
+        "Calls by purpose. A call that several results used counts once, where it was first used.",
+        drawing.svg("Calls by purpose"),
+        Table.of(["", "calls", "tokens", "USD"], cells),
+    )
+
+
+def _spending(view: RunView) -> list[tuple[str, int, int, float | None]]:
+    """Name, calls, tokens and USD: what was judged, the reflector as the rest, and all of it."""
+    rows: list[tuple[str, int, int, float | None]] = []
+    for purpose, name in PURPOSES.items():
+        bodies = [b["spent"] for b in view.evaluations() if b["purpose"] == purpose]
+        if bodies:
+            calls, tokens = (sum(b[key] for b in bodies) for key in ("calls", "tokens"))
+            rows.append((name, calls, tokens, _sum([b["usd"] for b in bodies])))
+    total = view.spent
+    if total is not None:
+        calls = total["calls"] - sum(row[1] for row in rows)
+        tokens = total["tokens"] - sum(row[2] for row in rows)
+        judged = _sum([row[3] for row in rows])
+        known = judged is not None and total["usd"] is not None
+        rows.append(
+            ("reflector", calls, tokens, max(0.0, total["usd"] - judged) if known else None)
+        )
+        rows.append(("in all", total["calls"], total["tokens"], total["usd"]))
+    return rows
+
+
+def _sum(prices: list[float | None]) -> float | None:
+    """The sum, None where a price is not known."""
+    known = [price for price in prices if price is not None]
+    return sum(known) if len(known) == len(prices) else None
