@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heldout.students.simulated.heads import Head, peel
 from heldout.students.simulated.quotes import SHOWN, without_quotations
@@ -169,11 +169,12 @@ def _segments(sentence: str) -> Iterator[Clause]:
             continue
         if opened and joint in ("join", "or", "list"):
             own = _has_own_subject(segment)
-            inert = frame.void or not frame.asks
-            head = Head(head.text, head.asks, head.negated, head.void or (inert and not own))
+            inert = (frame.void or not frame.asks) and not own
+            void = head.void or (inert and (head.asks or frame.void))
+            head = replace(head, void=void)
             carries = joint == "or" or (joint == "list" and listed) or joint == "join"
             if carries and frame.negated and not head.negated and not own:
-                head = Head(head.text, head.asks, True, head.void)
+                head = replace(head, negated=True)
         frame, opened = head, True
         listed = frame.negated and " or " in sentence
         if not head.void:

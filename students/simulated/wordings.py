@@ -53,7 +53,7 @@ _BAD = (
 
 _SUBJECT = r"(?:an?|any|each|every|the|all|most|such|no)? ?(?:[\w'’-]+,? ){0,4}?"
 _REPORTED = re.compile(
-    r"\b(?:whether|might|could|would|may|says?|said|claims? that|argue\w*|thought|debate\w*"
+    r"\b(?:whether|might|could|would|may|says? that|said|claims? that|argue\w*|thought|debate\w*"
     r"|discuss\w*|believe\w*|suggest\w*|used to|once)\b"
 )
 
@@ -62,14 +62,15 @@ _FACT = (
     r"|everything|whatever|information|content|inventory|claims?|what)\b"
 )
 _LIST = (
-    r"(?:list|enumerate|inventory|itemi[sz]e|catalog(?:ue)?|number|tabulate|extract|collect|gather"
+    r"(?:list|enumerate|inventory|itemi[sz]e|catalog(?:ue)?|number|tabulate|extract"
     r"|note(?: down)?|write(?: down| out)?|set (?:down|out)|jot down|put down|record|lay out"
     r"|pull (?:out|together)|draw (?:out|up)|spell out|name|count (?:off|out)|pick out|copy out"
-    r"|sort out|tally|state|identify|find|separate|break)"
+    r"|sort out|tally)"
 )
+_GATHER = r"(?:collect|gather|name|state|identify|find|separate|break)"
 _MAKE = (
     r"(?:make|build|draw up|compile|prepare|create|draft|write|produce|assemble|set up|take|keep"
-    r"|form|do|complete|give|use|put together|work|open|begin|start|finish)"
+    r"|form|do|complete|give|put together|work|open|begin|start|finish)"
 )
 _INVENTORY_NOUN = (
     r"\b(?:inventory|enumeration|itemi[sz]ed list|list|catalogue|register|tally|index)\b"
@@ -87,7 +88,7 @@ _PARAPHRASE = (
     r" (?:wording|words|phrasing)|own words|synonym\w*|abbreviat\w*|acronym\w*|shorthand"
     r"|(?:unit )?conversions?|converted|conversion of units|same meaning|another wording|equivalent"
     r"(?: \w+)?|(?:lay|medical|clinical|technical) (?:terms?|words?|language)|restat\w+ in other"
-    r"|alternative (?:wording|phrasing)|wording|phrasing|verbatim)\b"
+    r"|alternative (?:wording|phrasing)|wording|phrasing|verbatim|(?:whatever|any) words)\b"
 )
 _FRAGMENT = (
     r"\b(?:fragments?|part of|partial(?:ly)?|partly|half[- ]\w+|incomplete(?:ly)?|detail-?less"
@@ -137,6 +138,7 @@ WORDINGS = {
     "inventory": Wording(
         wants=_c(
             rf"{_LIST}\b(?:(?!\bnote\b).)*{_FACT}",
+            rf"{_GATHER}\b (?:out )?(?:each|every|all)\b(?:(?!\bnote\b).)*{_FACT}",
             rf"{_MAKE}\b.*{_INVENTORY_NOUN}.*(?:{_FACT}|transcript|consultation|said)",
             rf"{_MAKE}\b.*\binventory\b",
             rf"(?:an?|the|your|any|full|complete"
@@ -219,6 +221,7 @@ WORDINGS = {
             rf"{_CALL}\b.*{_PARAPHRASE}.*{_GOOD}",
             rf"{_CALL}\b.*{_GOOD}.*{_PARAPHRASE}",
             rf"(?:give|grant|award) (?:full |the |due )?credit (?:for|to)\b.*{_PARAPHRASE}",
+            rf"(?:answer|say|write) (?:yes|present|full) (?:if|where|when)\b.*{_PARAPHRASE}",
             r"(?:match|compare|judge|look|go|check|search)\b.*\b(?:meaning|sense|substance)\b",
         ),
         forbids=_c(
@@ -234,6 +237,10 @@ WORDINGS = {
             rf"|acceptable|accepted|ok)",
             rf"{_SUBJECT}{_PARAPHRASE}.*(?:is|are) (?:not|no) (?:an? )?(?:error|omission|fault"
             rf"|mistake|gap|missing)",
+            rf"(?:an?|the|each|every)? ?(?:fact|item|point|finding|it)\b.{{0,12}}\b(?:is"
+            rf"|counts as) "
+            r"(?:fully )?(?:recorded|present|captured|covered) (?:if|when|where)\b"
+            rf".*{_PARAPHRASE}",
             r"(?:the )?(?:wording|words|phrasing)s? (?:need not|does not (?:have|need) to"
             r"|do not (?:have|need) to)\b",
         ),
@@ -261,6 +268,9 @@ WORDINGS = {
             rf"(?:{_ACCEPT}|{_CALL})\b.*{_FRAGMENT}",
         ),
         rules=_c(
+            r".{0,30}?\b(?:is|counts as) (?:only )?(?:partial(?:ly)?"
+            r"|incomplete)\b.*\b(?:details?|part)\b",
+            r"(?:the|that|a) details? (?:is|are|counts as) (?:missing|lost|absent|an omission)\b",
             rf"{_SUBJECT}{_FRAGMENT}.*\b(?:is|are|does|do|earns?"
             rf"|scores?|deserves?|"
             rf"counts?|gets?|remains?|must|should|cannot)\b.*(?:{_BAD}|not\b|no\b)",
@@ -343,6 +353,7 @@ WORDINGS = {
         ),
         forbids=_c(rf"(?:{_ACCEPT}|neglect)\b.*{_UNSUPPORTED}"),
         rules=_c(
+            r"(?:an?|each|every) statement is (?:not )?supported (?:if|only|when)\b",
             rf"{_SUBJECT}{_NOTE_CLAIM}.*\b(?:must|should|has to|needs?|need to"
             rf"|have to)\b.*\b(?:support\w*|basis"
             r"|source|backed|grounded|rest on|come from|traceable)",

@@ -1,0 +1,1 @@
+"""Output contracts that the simulated judge can answer, one module each."""

@@ -1,0 +1,42 @@
+"""The whole-note contract: working, then a score with an assessment."""
+
+from __future__ import annotations
+
+import json
+
+from heldout.students.simulated.contracts.draft import Draft
+from heldout.students.simulated.matching import compare
+from heldout.students.simulated.prompt import Prompt
+from heldout.students.simulated.working import Mind, Worked, points, work
+
+_REMARKS = 8
+"""Lines of working that are written out of each kind."""
+
+
+def answer(prompt: Prompt, mind: Mind) -> Draft:
+    """Score the note from 0 to 10."""
+    seen = compare(prompt.transcript, prompt.note)
+    worked = work(mind, seen)
+    score = points(mind, worked, seen.transcript.digest)
+    verdict = json.dumps({"assessment": assessment(worked), "score": score}, ensure_ascii=False)
+    return Draft("\n".join([*remarks(worked), verdict]), worked.tokens)
+
+
+def assessment(worked: Worked) -> str:
+    """What was found, in a sentence or two."""
+    lost = [checked.fact.said for checked in worked.facts if checked.credit < 0.5]
+    lost += [fact.said for fact in worked.salient]
+    missing = f"Not recorded as said: {', '.join(lost[:4])}." if lost else ""
+    objections = f"Statements without support: {len(worked.findings)}." if worked.findings else ""
+    return " ".join(part for part in (missing, objections) if part) or "Nothing wrong was found."
+
+
+def remarks(worked: Worked) -> list[str]:
+    """The working: what was looked up and what was objected to."""
+    lines = []
+    if worked.listed:
+        lines.append(f"Facts listed: {worked.listed}, looked up: {len(worked.facts)}.")
+    short = [checked for checked in worked.facts if checked.credit < 1.0]
+    lines += [f"- {c.fact.said}: {c.remark}" for c in short[:_REMARKS]]
+    lines += [f"- unsupported: {finding.text}" for finding in worked.findings[:_REMARKS]]
+    return lines

@@ -1,0 +1,313 @@
+"""Readings: what the simulated judge understands of a transcript, of a note, of a line of text.
+
+Readings are cached by the text itself: a campaign reads the same few hundred texts thousands of
+times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from heldout.students.simulated.cues import reply_of
+from heldout.students.simulated.lexicon import Form
+from heldout.students.simulated.mentions import Detail, Mention, Sentence, read_sentence
+from heldout.students.simulated.sections import home_of, sections_of, without_headings
+from heldout.students.simulated.words import Words, words_of
+
+_SPEAKER = re.compile(
+    r"^[ \t]*(?:\[[^\]\n]{1,24}\]|(?:doctor|patient|dr|pt|d|p)\s?[:>])", re.I | re.M
+)
+_ASKING = frozenset(("any", "do", "have", "are", "did", "is", "has", "does", "what", "how"))
+_EVIDENCE_WORDS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact of a transcript: one concept with everything said of it.
+
+    `denials` and `doubts` are the polarities and degrees of doubt it was stated with, `effects`
+    what was said of a remedy, `details` kind to values, `home` the section it belongs in.
+    `mentions` counts the places; `evidence` are words of the transcript.
+    """
+
+    key: tuple[str, str]
+    forms: frozenset[Form]
+    category: str
+    phase: str
+    home: str
+    denials: frozenset[bool]
+    doubts: frozenset[int]
+    effects: frozenset[int]
+    details: dict[str, frozenset[str]]
+    mentions: int
+    evidence: str
+    said: str
+
+    @property
+    def name(self) -> str:
+        """The concept's name."""
+        return self.key[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptReading:
+    """Facts in the order in which they came up, and everything that was so much as mentioned."""
+
+    digest: str
+    facts: tuple[Fact, ...]
+    concepts: frozenset[str]
+    stems: frozenset[str]
+    by_name: dict[str, tuple[Fact, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence of a note: its mentions, and its other words of content."""
+
+    text: str
+    mentions: tuple[Mention, ...]
+    content: frozenset[str]
+    values: frozenset[Detail]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReading:
+    """Mentions by fact key, each with the section kinds it stands in, and the statements."""
+
+    digest: str
+    mentions: dict[tuple[str, str], tuple[tuple[Mention, frozenset[str]], ...]]
+    statements: tuple[Statement, ...]
+    homes: frozenset[str]
+
+
+def digest_of(text: str) -> str:
+    """A short hash that names a text in the paths of draws."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _sentences(words: Words) -> Iterator[tuple[int, int, int]]:
+    """(number, first word, one past the last word)."""
+    first = 0
+    for place in range(1, len(words) + 1):
+        if place == len(words) or words.sentence[place] != words.sentence[first]:
+            yield words.sentence[first], first, place
+            first = place
+
+
+@lru_cache(maxsize=2048)
+def read_transcript(text: str) -> TranscriptReading:
+    """The facts of a consultation."""
+    blanked = _SPEAKER.sub(lambda match: " " * len(match.group()), text)
+    words = words_of(blanked)
+    mentions = list(_spoken(words, blanked))
+    facts = _facts(mentions, text)
+    by_name: dict[str, list[Fact]] = {}
+    for fact in facts:
+        by_name.setdefault(fact.name, []).append(fact)
+    asked = frozenset(m.concept.name for m, _ in mentions)
+    return TranscriptReading(
+        digest_of(text),
+        facts,
+        asked,
+        frozenset(words.stems),
+        {name: tuple(several) for name, several in by_name.items()},
+    )
+
+
+def _spoken(words: Words, text: str) -> Iterator[tuple[Mention, bool]]:
+    """(mention, whether it states a fact): a question without a clear answer states none."""
+    talk = _Talk(text)
+    for number, first, last in _sentences(words):
+        sentence = read_sentence(words, number, first, last)
+        yield from talk.hear(words, sentence)
+    yield from talk.leave()
+
+
+class _Talk:
+    """Follows question and answer through a consultation."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.pending: list[Mention] = []
+        self.family = self.tried = self.allergic = False
+        self.last: Mention | None = None
+        self.line_end = 0
+
+    def hear(self, words: Words, sentence: Sentence) -> Iterator[tuple[Mention, bool]]:
+        """The mentions of one sentence, and of the question it answers."""
+        start = words.starts[sentence.first]
+        new_turn = "\n" in self.text[self.line_end : start]
+        self.line_end = words.ends[sentence.last - 1]
+        asks = self._asks(words, sentence)
+        if new_turn:
+            stems = words.stems[sentence.first : sentence.last]
+            yield from self._answer(reply_of(stems), sentence)
+            self._inherit(sentence)
+            if not asks:
+                self.family = self.tried = self.allergic = False
+        elif sentence.loose and self.last is not None and not sentence.mentions:
+            yield replace(self.last, details=frozenset(sentence.loose)), True
+        if asks:
+            self.pending += sentence.mentions
+            self._remember(sentence)
+        else:
+            for mention in sentence.mentions:
+                yield mention, True
+        self.last = sentence.mentions[-1] if sentence.mentions else self.last
+
+    def _asks(self, words: Words, sentence: Sentence) -> bool:
+        end = words.ends[sentence.last - 1]
+        if "?" in self.text[end : end + 3].split("\n")[0]:
+            return True
+        if not sentence.mentions or sentence.last - sentence.first > 30:
+            return False
+        opening = words.stems[sentence.first : sentence.first + 3]
+        return any(word in _ASKING for word in opening[:1]) and "." not in self.text[end : end + 1]
+
+    def _remember(self, sentence: Sentence) -> None:
+        self.family = self.family or sentence.family
+        self.tried = self.tried or sentence.tried
+        self.allergic = self.allergic or any(
+            m.concept.name == "drug allergy" for m in sentence.mentions
+        )
+
+    def _inherit(self, sentence: Sentence) -> None:
+        """Give an answer the subject of the question."""
+        for index, mention in enumerate(sentence.mentions):
+            category, phase = mention.concept.category, mention.phase
+            if self.family and category in ("condition", "symptom"):
+                phase = "family"
+            elif self.tried and category == "drug":
+                phase = "remedy"
+            elif self.allergic and category == "drug":
+                phase = "allergy"
+            sentence.mentions[index] = replace(mention, phase=phase)
+
+    def _answer(self, reply: bool | None, sentence: Sentence) -> Iterator[tuple[Mention, bool]]:
+        """Settle the pending questions by the first words of the answer."""
+        details = frozenset(() if sentence.mentions else sentence.loose)
+        if reply is None and details:
+            reply = True
+        for mention in self.pending:
+            own = details if mention is self.pending[-1] else frozenset[Detail]()
+            if reply is None:
+                yield mention, False
+            elif reply:
+                yield replace(mention, details=mention.details | own), True
+            else:
+                yield replace(mention, negated=True), True
+        self.pending = []
+
+    def leave(self) -> Iterator[tuple[Mention, bool]]:
+        """Questions that nobody answered."""
+        for mention in self.pending:
+            yield mention, False
+
+
+def _facts(mentions: list[tuple[Mention, bool]], text: str) -> tuple[Fact, ...]:
+    grouped: dict[tuple[str, str], list[Mention]] = {}
+    for mention, states in mentions:
+        if states:
+            grouped.setdefault(mention.key, []).append(mention)
+    return tuple(_fact(key, several, text) for key, several in grouped.items())
+
+
+def _fact(key: tuple[str, str], several: list[Mention], text: str) -> Fact:
+    details: dict[str, set[str]] = {}
+    for mention in several:
+        for kind, value in mention.details:
+            details.setdefault(kind, set()).add(value)
+    first = several[0]
+    phase = next((m.phase for m in several if m.phase), "")
+    return Fact(
+        key=key,
+        forms=frozenset(m.form for m in several),
+        category=first.concept.category,
+        phase=phase,
+        home=home_of(first.concept.category, phase),
+        denials=frozenset(m.negated for m in several),
+        doubts=frozenset(m.doubt for m in several),
+        effects=frozenset(m.effect for m in several),
+        details={kind: frozenset(values) for kind, values in details.items()},
+        mentions=len(several),
+        evidence=_evidence(text, several[-1]),
+        said=text[first.start : first.end],
+    )
+
+
+def _evidence(text: str, mention: Mention) -> str:
+    """A few words of the line around a mention."""
+    line_start = text.rfind("\n", 0, mention.start) + 1
+    line_end = text.find("\n", mention.end)
+    line = text[line_start : len(text) if line_end < 0 else line_end]
+    before = text[line_start : mention.start].split()
+    words = line.split()
+    start = max(0, min(len(before) - 4, len(words) - _EVIDENCE_WORDS))
+    return " ".join(words[start : start + _EVIDENCE_WORDS])
+
+
+_PLAIN = frozenset(
+    """
+    about after again against also always been before being both came cause come could days does
+    done down during each evidence feel felt find found from given good great have having here
+    history into just keep known lately like made make many more most much need noted nothing okay
+    only other over part past patient present presents previous problem recent recently regarding
+    report reported seen shows side since some still such symptom take taken taking than that them
+    then there these they thing this time today towards under until very well went were what when
+    where which while will with without work would year your normal currently current discuss
+    discussed explain explained advise advised recommend recommended patient's denies denied
+    associated general generally visit clinic appointment plan assess assessment continue
+    """.split()  # noqa: SIM905
+)
+"""Words that say nothing about what a note claims."""
+
+
+@lru_cache(maxsize=8192)
+def read_note(text: str) -> NoteReading:
+    """The mentions and statements of a note."""
+    words = words_of(without_headings(text))
+    sections = sections_of(text)
+    mentions: dict[tuple[str, str], list[tuple[Mention, frozenset[str]]]] = {}
+    statements = []
+    for number, first, last in _sentences(words):
+        sentence = read_sentence(words, number, first, last)
+        kinds = _kinds_at(sections, words.starts[first])
+        for mention in sentence.mentions:
+            mentions.setdefault(mention.key, []).append((mention, kinds))
+        statements.append(_statement(words, sentence))
+    return NoteReading(
+        digest_of(text),
+        {key: tuple(several) for key, several in mentions.items()},
+        tuple(s for s in statements if s.mentions or len(s.content) > 1),
+        frozenset(kind for _, kinds in sections for kind in kinds),
+    )
+
+
+def _kinds_at(sections: list[tuple[int, frozenset[str]]], place: int) -> frozenset[str]:
+    current = sections[0][1]
+    for start, kinds in sections:
+        if start > place:
+            break
+        current = kinds
+    return current
+
+
+def _statement(words: Words, sentence: Sentence) -> Statement:
+    covered = [(m.start, m.end) for m in sentence.mentions]
+    content = frozenset(
+        words.stems[place]
+        for place in range(sentence.first, sentence.last)
+        if len(words.stems[place]) > 3
+        and words.stems[place].isalpha()
+        and words.stems[place] not in _PLAIN
+        and not any(a <= words.starts[place] < b for a, b in covered)
+    )
+    start, end = words.starts[sentence.first], words.ends[sentence.last - 1]
+    values = frozenset(
+        detail for mention in sentence.mentions for detail in mention.details
+    ) | frozenset(sentence.loose)
+    return Statement(words.text[start:end], tuple(sentence.mentions), content, values)
