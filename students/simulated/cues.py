@@ -50,7 +50,7 @@ FILLER_PHRASES = (("to", "be", "honest"), ("you", "know"), ("i", "mean"), ("let"
 DENIED_AFTER = re.compile(
     r"(?: \w+){0,2}? (?:absent|unaffected|negative|excluded|not|does not|doesn't|is fine|is ok)\b"
 )
-"""A denial behind what it denies: «febrile episodes absent», «asthma does not run in the family»."""
+"""A denial behind what it denies: «febrile episodes absent», «gout does not run in the family»."""
 
 _FAILED = re.compile(
     r"\b(?:no help|did nothing|(?:doesn't|does not|didn't|did not|don't|not|n't) (?:really )?"

@@ -48,7 +48,13 @@ class Effects:
     glance_share: float = 0.2
     """Part of the room that goes to the note's statements when an inventory takes the rest."""
     effort: Mapping[str, float] = field(
-        default_factory=lambda: dict(none=1.0, minimal=0.95, low=0.9, medium=0.75, high=0.6)
+        default_factory=lambda: {
+            "none": 1.0,
+            "minimal": 0.95,
+            "low": 0.9,
+            "medium": 0.75,
+            "high": 0.6,
+        }
     )
     """Price factor of a reasoning effort: reasoning is terser than a written working."""
 

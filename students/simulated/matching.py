@@ -1,4 +1,4 @@
-"""A note held beside a transcript: what each fact finds in the note, and each statement in the talk.
+"""A note beside a transcript: what each fact finds in the note, what each statement in the talk.
 
 Everything here is what could be seen; what a judge does see is decided in `working`.
 """
@@ -82,7 +82,7 @@ def compare(transcript: str, note: str) -> Comparison:
 
 
 def sights_of(fact: Fact, note: NoteReading) -> tuple[Sight, ...]:
-    """Every mention of `fact` in `note`; in a note without headings every place is the right one."""
+    """Every mention of `fact` in `note`; without headings every place is the right one."""
     return tuple(
         Sight(
             literal=mention.form in fact.forms,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from heldout.students.simulated.mentions import Mention, read_sentence
+from heldout.students.simulated.mentions import Mention
 from heldout.students.simulated.reading import Fact
 from heldout.students.simulated.sections import home_of, kinds_of
+from heldout.students.simulated.sentences import read_sentence
 from heldout.students.simulated.words import Words, words_of
 
 _PREFIX = {

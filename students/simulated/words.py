@@ -50,7 +50,11 @@ def words_of(text: str) -> Words:
     lowered = text.translate(_APOSTROPHES).lower()
     if len(lowered) != len(text):  # rare letters grow in lower case; places must stay valid
         lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    stems, starts, ends, sentence, queried = [], [], [], [], set()
+    stems: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    sentence: list[int] = []
+    queried: set[int] = set()
     last, number = 0, 0
     for match in _WORD.finditer(lowered):
         start = match.start()
