@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from heldout.experiments.report.contents import report_of
+from heldout.experiments.report.lineage import lineage_page
+from heldout.experiments.report.reflections import reflections_of
 from heldout.experiments.report.render import page, render
 from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.report.view import RunView, read_view
@@ -20,10 +22,25 @@ def write_report(run_dir: Path) -> Path:
     chain does not hold.
     """
     for name, text in report_files(read_view(run_dir), TextPolicy.FULL).items():
-        part = run_dir / f"{name}.part"
-        part.write_text(text, encoding="utf-8", errors="replace")
-        part.replace(run_dir / name)
+        _write(run_dir / name, text)
     return run_dir / "report.html"
+
+
+def write_lineage(run_dir: Path) -> Path:
+    """Write `lineage.html` into the run directory, with all texts; returns it.
+
+    Raises what `write_report` raises, and BadInput where the call store cannot be read.
+    """
+    view = read_view(run_dir)
+    text = lineage_page(view, reflections_of(run_dir, view.run_id), TextPolicy.FULL)
+    return _write(run_dir / "lineage.html", text)
+
+
+def _write(path: Path, text: str) -> Path:
+    """Write a file so that it is there whole or not at all."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8", errors="replace")
+    return part.replace(path)
 
 
 def report_files(view: RunView, policy: TextPolicy) -> dict[str, str]:
@@ -38,6 +55,8 @@ def report_files(view: RunView, policy: TextPolicy) -> dict[str, str]:
 def run_files(run_dir: Path, view: RunView, policy: TextPolicy) -> dict[str, str]:
     """Artifact path to content for the parent run, under `policy`."""
     files = report_files(view, policy)
+    reflections = reflections_of(run_dir, view.run_id)
+    files["lineage.html"] = lineage_page(view, reflections, policy)
     if policy is not TextPolicy.NONE:
         for name in COPIED:
             path = run_dir / name

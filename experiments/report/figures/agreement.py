@@ -19,7 +19,7 @@ def agreement(sides: Sides) -> Figure:
     for _, accept, heldout in rows:
         ends += [e for i in (accept, heldout) if i for e in (i.low, i.high)]
     height = 60 + ROW * len(rows)
-    frame = Frame(span_of(ends), (0, 1), height=height, margins=(120, 22, 22, 46))
+    frame = Frame(span_of(ends), (0, 1), height=height, margins=(120, 22, 90, 46))
     drawing = Drawing(frame.width, height)
     x_axis(drawing, frame, f"{sides.measure}, 0.5 is chance")
     chance = frame.px(CHANCE)

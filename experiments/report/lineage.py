@@ -1,0 +1,134 @@
+"""The lineage page: every candidate over iterations, with all there is to say of each.
+
+The page is one file that loads nothing. Its graph is drawn here, so that it is there without a
+script; the script selects, and writes what it shows as text, never as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heldout.experiments.report.candidates import CandidatePage, candidate_page, fate, note_name
+from heldout.experiments.report.decision import headline
+from heldout.experiments.report.lineage_graph import Graph, graph_of
+from heldout.experiments.report.reflections import Reflections
+from heldout.experiments.report.render import embedded_json, page
+from heldout.experiments.report.text import Shown, TextPolicy, visible
+from heldout.experiments.report.view import RunView
+from heldout.gepa.objective import win_value
+
+MOST_REFLECTOR_CHARACTERS = 4_000_000
+"""Prompts and answers beyond this in all are left to the candidates' own pages."""
+SIGNS = {"same": 0, "added": 1, "removed": -1}
+
+Json = dict[str, Any]
+
+
+def lineage_page(view: RunView, reflections: Reflections, policy: TextPolicy) -> str:
+    """`lineage.html` of a run as far as it has come, under `policy`."""
+    primary = view.settings.get("search", {}).get("primary", "paired_omissions")
+    graph: Graph = graph_of(view, primary)
+    return page(
+        "lineage.html.j2",
+        script="lineage.js",
+        name=view.name,
+        simulated=view.simulated,
+        decision=view.decision,
+        headline=headline(view),
+        graph=graph,
+        measure=primary.replace("_", " "),
+        data=embedded_json(_data(view, reflections, policy, primary)),
+    )
+
+
+def _data(view: RunView, reflections: Reflections, policy: TextPolicy, primary: str) -> Json:
+    notes = _accept_notes(view)
+    room = MOST_REFLECTOR_CHARACTERS
+    candidates = []
+    for id_ in view.candidates:
+        found = candidate_page(view, id_, reflections, policy)
+        exchanges, used = _exchanges(found, room)
+        room -= used
+        candidates.append(
+            {
+                **_facts(view, found, primary),
+                "exchanges": exchanges,
+                "wins": _wins(view, id_, notes),
+            }
+        )
+    shown = [view.labels[id_] for id_ in notes]
+    return {
+        "notes": [[label.id, note_name(label), visible(label.consultation)] for label in shown],
+        "candidates": candidates,
+        "winner": None if view.winner is None else view.winner["id"],
+    }
+
+
+def _accept_notes(view: RunView) -> list[str]:
+    """Errored notes of accept, in the order of every `wins` string."""
+    return [
+        id_
+        for id_, split in view.split_of.items()
+        if split == "accept" and not view.labels[id_].is_clean
+    ]
+
+
+def _facts(view: RunView, found: CandidatePage, primary: str) -> Json:
+    body = found.body
+    return {
+        "id": body["id"],
+        "title": visible(found.title),
+        "kind": body["kind"],
+        "status": body["status"],
+        "fate": fate(body),
+        "detail": body["detail"],
+        "iteration": body["iteration"],
+        "parents": list(body["parents"]),
+        "sha256": body["sha256"],
+        "length": body["length"],
+        "accept": body["accept"] and body["accept"][primary],
+        "commissions": body["accept"] and body["accept"]["paired_commissions"],
+        "minibatch": body["minibatch"],
+        "leads": view.leads.get(body["id"], 0),
+        "block": None if found.block is None else visible(found.block.or_hash),
+        "diffs": {parent.id: _diff(parent.diff) for parent in found.against},
+    }
+
+
+def _diff(pieces: Any) -> list[list[Any]] | None:
+    if pieces is None:
+        return None
+    return [[SIGNS[piece.change], visible(piece.text)] for piece in pieces]
+
+
+def _wins(view: RunView, id_: str, notes: list[str]) -> str | None:
+    """A digit a note: 2 below its twin, 1 tied, 0 above or unanswered; None if it did not enter."""
+    scores: Mapping[str, float | None] | None = view.accept_scores(id_)
+    if scores is None:
+        return None
+    return "".join(str(int(2 * win_value(view.labels[note], scores))) for note in notes)
+
+
+def _exchanges(found: CandidatePage, room: int) -> tuple[list[Json], int]:
+    """What was asked and answered, as far as there is room; and the characters used."""
+    listed, used = [], 0
+    for exchange in found.exchanges:
+        size = exchange.prompt.length + exchange.reply.length
+        fits = used + size <= room
+        used += size if fits else 0
+        listed.append(
+            {
+                "stage": exchange.stage,
+                "attempt": exchange.attempt + 1,
+                "prompt": _text(exchange.prompt, fits),
+                "reply": _text(exchange.reply, fits),
+            }
+        )
+    return listed, used
+
+
+def _text(shown: Shown, fits: bool) -> str:
+    if not fits:
+        return f"({shown.length} characters, left out for size: see the page of this candidate)"
+    return visible(shown.or_hash)
