@@ -7,6 +7,7 @@ how often the held-out set was looked at, what it cost, and what it does not sho
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,9 +48,9 @@ def emit(
     folder = run_dir / "prompts"
     folder.mkdir(exist_ok=True)
     prompt = frame.with_block(block)
-    card_text = yaml.safe_dump(
-        {**card, "prompt_sha256": sha256_text(prompt)}, sort_keys=False, allow_unicode=True
-    )
+    # Through JSON, as in the journal: YAML has no words for enumerations and tuples.
+    plain = json.loads(json.dumps({**card, "prompt_sha256": sha256_text(prompt)}))
+    card_text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
     prompt_file = folder / f"{campaign}.txt"
     _write(prompt_file, prompt)
     _write(folder / f"{campaign}{CARD_SUFFIX}", card_text)

@@ -31,11 +31,11 @@ class Record:
 
     def bodies(self, kind: EventKind) -> list[Body]:
         """Bodies of all events of one kind, oldest first."""
-        return [event.body for event in self.events if event.kind is kind]
+        return [event.body for event in self.events if event.kind == kind]
 
     def last(self, kind: EventKind) -> Body | None:
         """Body of the newest event of one kind, or None."""
-        return next((e.body for e in reversed(self.events) if e.kind is kind), None)
+        return next((e.body for e in reversed(self.events) if e.kind == kind), None)
 
     @cached_property
     def candidates(self) -> dict[str, Body]:
