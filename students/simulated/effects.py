@@ -63,6 +63,10 @@ class Effects:
     salient_facts: int = 2
     """… and thinks of at most so many facts by itself."""
 
+    browsed_facts: int = 4
+    """Of a list of facts in the prompt, so many are looked up by a judge that was not asked to go
+    through it."""
+
     step: float = 0.5
     """Scores come in such steps, …"""
     fine_step: float = 0.1

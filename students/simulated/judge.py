@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from heldout.students.chat import Budget, ChatReply, ChatRequest, FinishReason, Usage
-from heldout.students.simulated.contracts import check, extract, whole_note
+from heldout.students.simulated.contracts import (
+    audit,
+    check,
+    extract,
+    gap_list,
+    second_look,
+    statements,
+    verdict,
+    whole_note,
+)
 from heldout.students.simulated.contracts.draft import TOKENS_A_WORD, Draft, tokens_of
 from heldout.students.simulated.prompt import Prompt, prompt_of
 from heldout.students.simulated.working import Mind
@@ -13,8 +22,16 @@ from heldout.students.simulated.working import Mind
 JUDGE_ID = "sim/judge"
 
 _CONTRACTS: tuple[tuple[str, Callable[[Prompt, Mind], Draft]], ...] = (
-    ('{"facts"', extract.answer),
+    ('{"facts"', extract.facts),
+    ('{"items"', extract.items),
+    ('{"grades"', audit.answer),
+    ('{"quotes"', second_look.answer),
     ('{"verdicts"', check.answer),
+    ('{"statements"', statements.answer),
+    ('{"missing"', gap_list.answer),
+    ("VERDICT: PASS", verdict.verdict_line),
+    ('"answer"', verdict.yes_no),
+    ("from 1 to 5", verdict.one_to_five),
     ('"score"', whole_note.answer),
 )
 """What stands in an output contract, and who answers it; the first that fits."""

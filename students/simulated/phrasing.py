@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from heldout.students.simulated.mentions import Mention
 from heldout.students.simulated.reading import Fact
 from heldout.students.simulated.sections import home_of, kinds_of
 from heldout.students.simulated.sentences import read_sentence
+from heldout.students.simulated.weight import SECTION_NAMES
 from heldout.students.simulated.words import Words, words_of
 
 _PREFIX = {
@@ -28,7 +30,13 @@ _SIDES = {"left": "on the left", "right": "on the right", "both": "bilateral"}
 _DAYS = ((365.0, "years"), (30.0, "months"), (7.0, "weeks"), (1.0, "days"))
 _BRACKET = re.compile(r"^\[(?P<section>[^\]]{2,30})\]\s*")
 _HEADING = re.compile(r"^(?P<head>[A-Za-z ]{3,24}):")
-_SECTION_KINDS = {"complaint": "history", "assessment": "impression", "social": "social"}
+
+
+def detail_texts(fact: Fact) -> tuple[str, ...]:
+    """`fact` without its details, then once with each of them alone."""
+    bare = fact_text(replace(fact, details={}))
+    single = [kind for kind, values in sorted(fact.details.items()) if len(values) == 1]
+    return (bare, *(fact_text(replace(fact, details={k: fact.details[k]})) for k in single))
 
 
 def fact_text(fact: Fact) -> str:
@@ -80,13 +88,12 @@ def fact_from(text: str) -> Fact | None:
 
 
 def _home(bracket: re.Match[str] | None, heading: re.Match[str] | None, main: Mention) -> str:
+    """The section kind that is named, unless the fact's own home goes by that name too."""
+    own = home_of(main.concept.category, main.phase)
     named = bracket["section"].lower() if bracket else heading["head"] if heading else ""
-    kinds = kinds_of(named) if named else frozenset[str]()
-    return (
-        _SECTION_KINDS.get(named)
-        or (next(iter(sorted(kinds))) if kinds else "")
-        or home_of(main.concept.category, main.phase)
-    )
+    if not named or SECTION_NAMES.get(own) == named:
+        return own
+    return next(iter(sorted(kinds_of(named))), own)
 
 
 def _fact(main: Mention, mentions: list[Mention], text: str, home: str) -> Fact:

@@ -103,17 +103,18 @@ class Worked:
     tokens: float
 
 
-def work(mind: Mind, seen: Comparison) -> Worked:
-    """Work through `seen` as far as the budget goes."""
+def work(mind: Mind, seen: Comparison, *, given: bool = False) -> Worked:
+    """Work through `seen` as far as the budget goes; `given`: the prompt lists the facts."""
     if not any(mind.holds(Skill.INVENTORY, _key(seen, fact)) for fact in seen.transcript.facts):
-        findings, spent = _objections(mind, seen, mind.room)
-        return Worked((), 0, _salient(mind, seen), findings, spent)
+        findings, spent = objections(mind, seen, mind.room)
+        browsed = _browse(mind, seen) if given else ()
+        return Worked(browsed, 0, _salient(mind, seen), findings, spent)
     glance = mind.room * mind.effects.glance_share
     if Skill.UNSUPPORTED in mind.skills:
         whole = len(seen.support) * mind.effects.prices.statement
         glance = min(mind.room, max(glance, whole))
-    findings, spent = _objections(mind, seen, glance)
-    facts, listed, cost = _inventory(mind, seen, mind.room - glance)
+    findings, spent = objections(mind, seen, glance)
+    facts, listed, cost = _inventory(mind, seen, mind.room - glance, given=given)
     salient = () if facts else _salient(mind, seen)
     return Worked(facts, listed, salient, findings, spent + cost)
 
@@ -122,17 +123,27 @@ def _key(seen: Comparison, fact: Fact) -> str:
     return f"{seen.transcript.digest}/{fact.key[0]}/{fact.key[1]}"
 
 
+def _browse(mind: Mind, seen: Comparison) -> tuple[CheckedFact, ...]:
+    """The few facts of a given list that are looked up by a judge not asked to go through it."""
+    return tuple(
+        check_fact(mind, fact, sights, _key(seen, fact), seen.note.digest)
+        for fact, sights in list(zip(seen.transcript.facts, seen.sights, strict=True))[
+            : mind.effects.browsed_facts
+        ]
+    )
+
+
 def _inventory(
-    mind: Mind, seen: Comparison, room: float
+    mind: Mind, seen: Comparison, room: float, *, given: bool
 ) -> tuple[tuple[CheckedFact, ...], int, float]:
     """List first, check afterwards; a list that fills the room leaves nothing checked."""
-    listing = mind.effects.prices.listing * mind.scale.price
+    listing = 0.0 if given else mind.effects.prices.listing * mind.scale.price
     wanted = [
         (fact, sights)
         for fact, sights in zip(seen.transcript.facts, seen.sights, strict=True)
         if mind.holds(Skill.INVENTORY, _key(seen, fact))
     ]
-    listed = min(len(wanted), int(room / listing))
+    listed = min(len(wanted), int(room / listing)) if listing else len(wanted)
     left = room - listed * listing
     affordable = int(left / mind.check_price) if listed == len(wanted) else 0
     checked = tuple(
@@ -178,7 +189,7 @@ def _credit(mind: Mind, sights: tuple[Sight, ...], key: str) -> tuple[float, str
     return best, "recorded in part or in another place"
 
 
-def _objections(mind: Mind, seen: Comparison, room: float) -> tuple[tuple[Support, ...], float]:
+def objections(mind: Mind, seen: Comparison, room: float) -> tuple[tuple[Support, ...], float]:
     """Statements of the note that the judge objects to, as far as `room` goes."""
     price = mind.effects.prices.statement
     reached = min(len(seen.support), int(room / price))

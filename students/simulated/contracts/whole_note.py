@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.matching import compare
 from heldout.students.simulated.prompt import Prompt
+from heldout.students.simulated.reading import Fact
 from heldout.students.simulated.working import Mind, Worked, points, work
 
 _REMARKS = 8
 """Lines of working that are written out of each kind."""
 
 
-def answer(prompt: Prompt, mind: Mind) -> Draft:
-    """Score the note from 0 to 10."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the judge worked out, its score from 0 to 10, and the transcript's digest."""
+
+    worked: Worked
+    points: float
+    transcript: str
+
+    @property
+    def lost(self) -> tuple[Fact, ...]:
+        """Facts that the judge found missing or wrong."""
+        return (
+            *(checked.fact for checked in self.worked.facts if checked.credit < 0.5),
+            *self.worked.salient,
+        )
+
+
+def judged(prompt: Prompt, mind: Mind) -> Judged:
+    """Judge the note of `prompt`; a list of facts in it need not be written first."""
     seen = compare(prompt.transcript, prompt.note)
-    worked = work(mind, seen)
-    score = points(mind, worked, seen.transcript.digest)
-    verdict = json.dumps({"assessment": assessment(worked), "score": score}, ensure_ascii=False)
-    return Draft("\n".join([*remarks(worked), verdict]), worked.tokens)
+    worked = work(mind, seen, given=bool(prompt.facts))
+    digest = seen.transcript.digest
+    return Judged(worked, points(mind, worked, digest), digest)
+
+
+def answer(prompt: Prompt, mind: Mind) -> Draft:
+    """`{"assessment": …, "score": 0..10}`."""
+    found = judged(prompt, mind)
+    verdict = json.dumps(
+        {"assessment": assessment(found.worked), "score": found.points}, ensure_ascii=False
+    )
+    return Draft("\n".join([*remarks(found.worked), verdict]), found.worked.tokens)
 
 
 def assessment(worked: Worked) -> str:
@@ -34,7 +61,7 @@ def assessment(worked: Worked) -> str:
 def remarks(worked: Worked) -> list[str]:
     """The working: what was looked up and what was objected to."""
     lines = []
-    if worked.listed:
+    if worked.facts or worked.listed:
         lines.append(f"Facts listed: {worked.listed}, looked up: {len(worked.facts)}.")
     short = [checked for checked in worked.facts if checked.credit < 1.0]
     lines += [f"- {c.fact.said}: {c.remark}" for c in short[:_REMARKS]]
