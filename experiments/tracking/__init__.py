@@ -2,15 +2,19 @@
 
 from heldout.experiments.tracking.content import Counts, TrackingFailed
 from heldout.experiments.tracking.settings import TrackingSettings
-from heldout.experiments.tracking.syncing import default_uri, settings_of, sync
+from heldout.experiments.tracking.syncing import Synced, default_uri, settings_of, sync
+from heldout.experiments.tracking.ui import OpenUi, open_ui
 from heldout.experiments.tracking.writer import TrackingWriter
 
 __all__ = [
     "Counts",
+    "OpenUi",
+    "Synced",
     "TrackingFailed",
     "TrackingSettings",
     "TrackingWriter",
     "default_uri",
+    "open_ui",
     "settings_of",
     "sync",
 ]

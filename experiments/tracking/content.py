@@ -85,6 +85,18 @@ class RunContent:
         )
 
 
+@dataclass(frozen=True)
+class PromptContent:
+    """An emitted prompt as a registry version. `identity` are the tags it is found again by."""
+
+    name: str
+    text: str
+    summary: str
+    identity: Mapping[str, str]
+    tags: Mapping[str, str]
+    aliases: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A run that is in the store already."""

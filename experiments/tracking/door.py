@@ -32,6 +32,7 @@ from heldout.experiments.tracking.content import (
     RUN_TAG,
     Found,
     Point,
+    PromptContent,
     RunContent,
     SplitData,
     TrackingFailed,
@@ -44,6 +45,8 @@ from heldout.experiments.tracking.settings import (
 
 PARENT = "mlflow.parentRunId"
 PAGE = 1000
+SHOWN_WITH = "_mlflow_experiment_ids"
+"""Prompt tag with the experiments whose page lists the prompt, between commas."""
 
 
 class Door:
@@ -176,6 +179,51 @@ class Door:
     def _artifacts(self, run: Found) -> Any:
 
         return get_artifact_repository(run.artifact_uri, tracking_uri=self.uri)
+
+    # -- the experiment --------------------------------------------------------------------------
+
+    def experiment_tag(self, key: str) -> str | None:
+        """A tag of the experiment."""
+        with _faults():
+            tags = self._client.get_experiment(self.experiment_id).tags
+        return None if key not in tags else str(tags[key])
+
+    def set_experiment_tag(self, key: str, value: str) -> None:
+        """Set a tag of the experiment."""
+        with _faults():
+            self._client.set_experiment_tag(self.experiment_id, key, value)
+
+    # -- the prompt registry ---------------------------------------------------------------------
+
+    def prompt_version(self, name: str, tags: Mapping[str, str]) -> int | None:
+        """The version of a prompt that carries all of `tags`; None where there is none."""
+        with _faults():
+            if self._client.get_prompt(name) is None:
+                return None
+            versions = self._client.search_prompt_versions(name, max_results=PAGE)
+        wanted = set(tags.items())
+        return next((int(v.version) for v in versions if wanted <= set(v.tags.items())), None)
+
+    def register_prompt(self, content: PromptContent) -> int:
+        """A new version of a prompt, shown with our experiment; returns its number."""
+        with _faults():
+            prompt = self._client.get_prompt(content.name)
+            if prompt is None:
+                prompt = self._client.create_prompt(content.name, description=content.summary)
+            shown = [i for i in prompt.tags.get(SHOWN_WITH, "").split(",") if i]
+            if self.experiment_id not in shown:
+                ids = ",".join([*shown, self.experiment_id])
+                self._client.set_prompt_tag(content.name, SHOWN_WITH, f",{ids},")
+            version = self._client.create_prompt_version(
+                content.name, content.text, description=content.summary, tags=dict(content.tags)
+            )
+        return int(version.version)
+
+    def point_aliases(self, content: PromptContent, version: int) -> None:
+        """Let the aliases of a prompt mean this version."""
+        with _faults():
+            for alias in content.aliases:
+                self._client.set_prompt_alias(content.name, alias, version)
 
 
 def _found(run: Any) -> Found:

@@ -75,6 +75,14 @@ class Projection:
             self._count(runs_updated=1)
         self.known[content.key] = self._fill(found, content)
 
+    def tag(self, key: str, name: str, value: str) -> None:
+        """Set one tag of a run, unless it is set already or the run is gone."""
+        found = self.known.get(key)
+        if found is None or found.deleted or found.tags.get(name) == value:
+            return
+        self.door.log(found.id, tags={name: value})
+        self.known[key] = replace(found, tags={**found.tags, name: value})
+
     def _fill(self, found: Found, content: RunContent) -> Found:
         tags = {**content.tags, **self._note(found, content)}
         if content.files:

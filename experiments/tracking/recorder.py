@@ -14,7 +14,9 @@ from heldout.experiments.tracking.candidate_run import candidate_content
 from heldout.experiments.tracking.content import Counts
 from heldout.experiments.tracking.opening import open_door
 from heldout.experiments.tracking.projection import Projection
+from heldout.experiments.tracking.registry import register
 from heldout.experiments.tracking.settings import TrackingSettings
+from heldout.experiments.tracking.views import save_view, view_fragment
 from heldout.gepa.events import Event, EventKind
 
 BETWEEN_S = 2.0
@@ -37,11 +39,20 @@ class Recorder:
         self._projection: Projection | None = None
         self._unwritten: list[str] = []
         self._next_update = 0.0
+        self._view_key: str | None = None
+        self.prompt_uri: str | None = None
 
     @property
     def counts(self) -> Counts:
         """What has been written so far."""
         return Counts() if self._projection is None else self._projection.counts
+
+    @property
+    def view_fragment(self) -> str | None:
+        """The part of a page address after the server's, for the saved view of this run."""
+        if self._projection is None or self._view_key is None:
+            return self.fragment
+        return view_fragment(self._projection.door.experiment_id, self._view_key)
 
     @property
     def fragment(self) -> str | None:
@@ -51,15 +62,28 @@ class Recorder:
         experiment = self._projection.door.experiment_id
         return f"/#/experiments/{experiment}/runs/{self._projection.parent.id}"
 
+    @property
+    def address(self) -> str | None:
+        """Where a browser finds the saved view; None for a database, which has no address."""
+        fragment = self.view_fragment
+        if fragment is None or self.settings.is_local:
+            return None
+        return f"{self.settings.uri.rstrip('/')}{fragment}"
+
     def add(self, event: Event) -> None:
         """Take in one event; nothing is written yet."""
         self.view.add(event)
         if event.kind is EventKind.CANDIDATE:
             self._unwritten.append(event.body["id"])
 
+    @property
+    def _begun(self) -> bool:
+        """True once the first look is opened: what ends before leaves nothing behind."""
+        return bool(self.view.looks)
+
     def step(self) -> None:
         """Write the candidates that are new and, now and then, the parent run."""
-        if not self.view.opened:
+        if not self._begun:
             return
         due = time.monotonic() >= self._next_update
         if due:
@@ -70,13 +94,18 @@ class Recorder:
 
     def finish(self) -> None:
         """Bring everything up to date: all children, the parent with its pages."""
-        if not self.view.opened:
+        if not self._begun:
             return
         if self._open().parent is None:
             self._write_parent({})
         self._write_children(list(self.view.candidates))
         self._unwritten = []
-        self._write_parent(run_files(self.run_dir, self.view, self.settings.policy))
+        policy = self.settings.policy
+        self._write_parent(run_files(self.run_dir, self.view, policy))
+        projection = self._open()
+        if not projection.abandoned:
+            self.prompt_uri = register(projection, self.run_dir, self.view, policy)
+            self._view_key = save_view(projection, self.view)
 
     def _open(self) -> Projection:
         if self._projection is None:

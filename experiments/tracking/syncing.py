@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,20 @@ def settings_of(run_dir: Path, tracking_uri: str | None = None) -> TrackingSetti
     )
 
 
-def sync(run_dir: Path, tracking_uri: str | None = None) -> Counts:
-    """Bring a tracking store in step with the run in `run_dir`; returns what was written.
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """What a sync wrote; `prompt_uri` of an emitted prompt; `url` of the saved view on a server.
+
+    `url` is None for a database that no server is known for: `heldout ui` starts one.
+    """
+
+    counts: Counts
+    prompt_uri: str | None
+    url: str | None
+
+
+def sync(run_dir: Path, tracking_uri: str | None = None) -> Synced:
+    """Bring a tracking store in step with the run in `run_dir`; says what was written.
 
     Doing it again writes nothing. Raises BadInput for a folder that holds no run, JournalBroken
     for a damaged journal, TrackingFailed when the store does not answer.
@@ -45,7 +58,12 @@ def sync(run_dir: Path, tracking_uri: str | None = None) -> Counts:
     settings = settings_of(run_dir, tracking_uri)
     recorder = Recorder(run_dir, settings)
     with tracking_lock(run_dir):
-        for event in read_view(run_dir).events:
-            recorder.add(event)
-        recorder.finish()
-    return recorder.counts
+        read_into(recorder)
+    return Synced(recorder.counts, recorder.prompt_uri, recorder.address)
+
+
+def read_into(recorder: Recorder) -> None:
+    """Project the files of a recorder's run."""
+    for event in read_view(recorder.run_dir).events:
+        recorder.add(event)
+    recorder.finish()

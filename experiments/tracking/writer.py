@@ -30,7 +30,6 @@ class TrackingWriter:
     def __init__(self, run_dir: Path, settings: TrackingSettings) -> None:
         self._recorder = Recorder(run_dir, settings)
         self._queue: SimpleQueue[Event | None] = SimpleQueue()
-        self._uri = settings.uri
         self._given_up = False
         self._late: str | None = None
         # A pool of one, because a future keeps what a bare thread would print and lose.
@@ -49,11 +48,13 @@ class TrackingWriter:
 
     @property
     def run_url(self) -> str | None:
-        """Address of the parent run on a tracking server; None for a database without one."""
-        fragment = self._recorder.fragment
-        if fragment is None or not self._uri.startswith("http"):
-            return None
-        return f"{self._uri.rstrip('/')}{fragment}"
+        """Address of the saved view on a tracking server; None for a database without one."""
+        return self._recorder.address
+
+    @property
+    def prompt_uri(self) -> str | None:
+        """`prompts:/name/version` of what the run emitted, once it is registered."""
+        return self._recorder.prompt_uri
 
     def observe(self, event: Event, replayed: bool) -> None:
         """Note an event; returns at once. Replayed events are as good as new ones."""
