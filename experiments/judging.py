@@ -7,19 +7,21 @@ Held-out notes do not come here: they are judged as looks through the vault.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
 from heldout.experiments.judging_costs import CallCosts, NoteCosts, note_costs
+from heldout.gepa.statistics.counts import Count
+from heldout.gepa.statistics.facts import NAMING_LEVELS, names_the_fact
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import judged_json
 from heldout.gepa.statistics.slices import Axis, Slice, slices
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans, Note, NoteLabel
 from heldout.splits.errors import BadInput
-from heldout.splits.hashing import sha256_json
+from heldout.splits.hashing import sha256_json, sha256_text
 from heldout.students.calling import Calls
 from heldout.students.chat import Budget
 from heldout.students.designs.roster import Design
@@ -90,6 +92,7 @@ class DesignResult:
 
     design: Design
     frame_sha256: str
+    block_sha256: str
     notes: NoteSet
     judgements: tuple[tuple[Judgement, ...], ...]
     costs: NoteCosts
@@ -158,13 +161,39 @@ class DesignResult:
             "cost": self.costs.to_json(),
             "calls_per_note": self.costs.calls_per_note,
             "frame_sha256": self.frame_sha256,
+            "block_sha256": self.block_sha256,
             "facts_sha256": sha256_json(self.facts) if self.facts else None,
             "figures": self._figures(),
+            "names_the_fact": self._naming(),
         }
 
     def _by_class(self) -> dict[str, dict[str, object]]:
         runs = [{part.key: part for part in slices(t, "class", "errored")} for t in self.tables]
         return {key: _averaged([run[key] for run in runs]) for key in runs[0]}
+
+    def _naming(self) -> dict[str, dict[str, int]] | None:
+        """Flagged omissions that name what was removed, by containment; None where none could.
+
+        Over all replicates; `n` counts the judgings that flag an omission.
+        """
+        if self.flags is None or not any(a.findings for run in self.judgements for a in run):
+            return None
+        flagged = [
+            (note, answer)
+            for run in self.judgements
+            for note, answer in zip(self.notes.notes, run, strict=True)
+            if answer.flag and note.label.note_class.is_omission and note.fact is not None
+        ]
+        return {
+            f"{level:g}": Count(
+                sum(
+                    names_the_fact([f.text for f in answer.findings], note.fact or "", level)
+                    for note, answer in flagged
+                ),
+                len(flagged),
+            ).to_json()
+            for level in NAMING_LEVELS
+        }
 
     def _figures(self) -> dict[str, float]:
         """Means of the design's other numbers over all judgings that have them."""
@@ -188,9 +217,13 @@ def _averaged(parts: Sequence[Slice]) -> dict[str, object]:
 
 
 async def judge_design(
-    design: Design, notes: NoteSet, settings: JudgeSettings, caller: Ledgered
+    design: Design,
+    notes: NoteSet,
+    settings: JudgeSettings,
+    caller: Ledgered,
+    block: str | None = None,
 ) -> DesignResult:
-    """Judge every note of `notes` in every replicate.
+    """Judge every note of `notes` in every replicate, under `block` or the design's own.
 
     Raises InfrastructureFailure, Stopped or CircuitOpen once the calls in flight are back; what was
     bought is stored and a second attempt goes on from there.
@@ -199,9 +232,9 @@ async def judge_design(
         design.build(Workshop(settings.roles, caller, run_seed, facts_budget=settings.facts_budget))
         for run_seed in settings.run_seeds
     ]
-    block = design.block
+    text = design.block if block is None else block
     asked = [
-        student.judge(block, note, settings.budget, 0)
+        student.judge(text, note, settings.budget, 0)
         for student in students
         for note in notes.notes
     ]
@@ -213,7 +246,7 @@ async def judge_design(
     size = len(notes.notes)
     runs = tuple(tuple(judged[i : i + size]) for i in range(0, len(judged), size))
     costs = note_costs(notes.labels, runs, caller.store)
-    return DesignResult(design, students[0].frame.sha256, notes, runs, costs)
+    return DesignResult(design, students[0].frame.sha256, sha256_text(text), notes, runs, costs)
 
 
 def judge_roster(
@@ -222,9 +255,17 @@ def judge_roster(
     settings: JudgeSettings,
     caller: Ledgered,
     runner: asyncio.Runner,
+    blocks: Mapping[str, str] | None = None,
 ) -> list[DesignResult]:
-    """Every design on the same notes, one after the other; stages they share are bought once."""
-    return [runner.run(judge_design(design, notes, settings, caller)) for design in designs]
+    """Every design on the same notes, one after the other; stages they share are bought once.
+
+    `blocks` holds the blocks of designs that are not judged under their own.
+    """
+    given = blocks or {}
+    return [
+        runner.run(judge_design(design, notes, settings, caller, given.get(design.name)))
+        for design in designs
+    ]
 
 
 def refuse_other_facts(first: DesignResult, second: DesignResult) -> None:
@@ -247,6 +288,26 @@ def refuse_other_facts(first: DesignResult, second: DesignResult) -> None:
         raise BadInput.one(
             names, f"judged on different facts of {len(other)} consultation(s): {other[0]} …"
         )
+
+
+def note_rows(result: DesignResult, replicate: int) -> Iterator[dict[str, Any]]:
+    """One row a note: score, flag, outcome, and what the judge names, with severity and evidence.
+
+    Rows hold words of transcripts; they stay where the caller puts them.
+    """
+    judgements = result.judgements[replicate]
+    for label, answer in zip(result.notes.labels, judgements, strict=True):
+        yield {
+            "id": label.id,
+            "consultation": label.consultation,
+            "class": label.note_class,
+            "score": answer.score,
+            "flag": answer.flag,
+            "outcome": answer.outcome,
+            "figures": dict(answer.figures or {}),
+            "findings": [asdict(finding) for finding in answer.findings],
+            "assessment": answer.assessment,
+        }
 
 
 def scores_json(result: DesignResult, replicate: int) -> Mapping[str, float | None]:

@@ -18,6 +18,7 @@ from heldout.experiments.judging import (
     JudgeSettings,
     NoteSet,
     judge_roster,
+    note_rows,
     scores_json,
 )
 from heldout.experiments.judging_table import to_csv, to_markdown
@@ -46,7 +47,8 @@ class JudgeRequest:
     """One `heldout judge`: what to judge, on what, by whom, and where to leave it.
 
     Without a `partition` the whole file is judged; with one, `split` of it. `model` plays every
-    role; without it the roles of the pins file `models` are used.
+    role; without it the roles of the pins file `models` are used. `block` is a text file to judge
+    under instead of the design's own block; it goes with a single design.
     """
 
     designs: tuple[str, ...]
@@ -59,6 +61,7 @@ class JudgeRequest:
     model: str | None = None
     models: Path | None = None
     temperature: float | None = None
+    block: Path | None = None
     replicates: int = 1
     concurrency: int = 8
     caps: Caps = field(default_factory=Caps)
@@ -93,6 +96,7 @@ def judge_command(
     between, after which the same request goes on from what is stored.
     """
     designs = _designs(request.designs)
+    blocks = _blocks(request)
     roles = pinned_roles(request)
     notes = note_set(request)
     settings = JudgeSettings(
@@ -105,7 +109,7 @@ def judge_command(
     run_id = _run_id(notes, settings)
     with _caller(request, roles.values(), simulated, run_id, stop) as opened:
         caller, runner = opened
-        results = judge_roster(designs, notes, settings, caller, runner)
+        results = judge_roster(designs, notes, settings, caller, runner, blocks)
     report = JudgeReport(
         run_id,
         tuple(results),
@@ -117,17 +121,23 @@ def judge_command(
 
 
 def write(report: JudgeReport, out: Path) -> None:
-    """`judge.json`, `judge.csv`, `judge.md`, and scores by note id for `heldout compare`."""
+    """`judge.json`, `judge.csv`, `judge.md`; a design and replicate also scores and notes.
+
+    `scores/` is what `heldout compare` reads; `notes/` says of each note what was found.
+    """
     results = report.results
     (out / "judge.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", "utf-8")
     (out / "judge.csv").write_text(to_csv(results), "utf-8")
     (out / "judge.md").write_text(to_markdown(results, simulated=report.simulated), "utf-8")
-    scores = out / "scores"
-    scores.mkdir(exist_ok=True)
+    for folder in ("scores", "notes"):
+        (out / folder).mkdir(exist_ok=True)
     for result in results:
         for replicate in range(len(result.judgements)):
-            path = scores / f"{result.design.name}.{replicate}.json"
-            path.write_text(json.dumps(scores_json(result, replicate)) + "\n", "utf-8")
+            name = f"{result.design.name}.{replicate}"
+            scores = json.dumps(scores_json(result, replicate)) + "\n"
+            (out / "scores" / f"{name}.json").write_text(scores, "utf-8")
+            rows = [json.dumps(row) for row in note_rows(result, replicate)]
+            (out / "notes" / f"{name}.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
 
 
 def note_set(request: JudgeRequest) -> NoteSet:
@@ -178,6 +188,21 @@ def _designs(names: Sequence[str]) -> list[Design]:
         return list(ROSTER)
     controls = [design.name for design in ROSTER if design.family is Family.CONTROL]
     return [find_design(name, "DESIGN") for name in dict.fromkeys([*names, *controls])]
+
+
+def _blocks(request: JudgeRequest) -> dict[str, str]:
+    """The block to judge under where it is not the design's own."""
+    if request.block is None:
+        return {}
+    if len(request.designs) != 1 or request.designs == ("all",):
+        raise BadInput.one("--block", "goes with one design, whose block it replaces")
+    try:
+        text = request.block.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput.one(str(request.block), f"cannot be read as UTF-8 text: {error}") from error
+    if not text:
+        raise BadInput.one(str(request.block), "holds no text")
+    return {request.designs[0]: text}
 
 
 def _pin(model: PinnedModel, request: JudgeRequest) -> PinnedModel:

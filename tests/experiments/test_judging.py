@@ -9,16 +9,18 @@ from tests.support.answering_model import AnsweringModel
 from tests.support.notes import benchmark
 
 from heldout.experiments.judging import (
-    DesignResult,
     JudgeSettings,
     NoteSet,
+    judge_design,
     judge_roster,
+    note_rows,
     refuse_other_facts,
     scores_json,
 )
 from heldout.experiments.judging_table import to_csv, to_markdown
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.errors import BadInput, CallRefused, InfrastructureFailure
+from heldout.splits.hashing import sha256_text
 from heldout.students.caller import Caller
 from heldout.students.chat import Budget, ModelPin
 from heldout.students.designs.roster import DESIGNS, ROSTER
@@ -148,12 +150,9 @@ def test_the_table_names_set_denominators_and_what_flags_mean():
     assert "section_coverage (experimental)" in text
     assert "no rule" in text
     verified = [
-        DesignResult(
-            r.design, r.frame_sha256, replace(r.notes, clean_means=CleanMeans.VERIFIED),
-            r.judgements, r.costs,
-        )
-        for r in results
-    ]  # fmt: skip
+        replace(result, notes=replace(result.notes, clean_means=CleanMeans.VERIFIED))
+        for result in results
+    ]
     assert "false alarms" in to_markdown(verified, simulated=False)
     rows = list(csv.DictReader(io.StringIO(to_csv(results))))
     assert [row["design"] for row in rows][::2] == ["whole_note", "word_count"]
@@ -174,3 +173,39 @@ def test_the_whole_roster_runs_to_the_end():
     assert all(result.to_json()["violations"]["k"] == 0 for result in results)
     words = results[[r.design.name for r in results].index("word_count")].to_json()
     assert words["paired_omissions"] == 1.0
+
+
+def test_flags_that_name_the_removed_fact_are_counted_at_three_levels():
+    # Every absent fact is named; «Allergic to penicillin» is what one omission a group removes.
+    [result] = judged(["three_stage"], AnsweringModel(every=1), replicates=1)
+    named = result.to_json()["names_the_fact"]
+    assert set(named) == {"0.3", "0.4", "0.5"}
+    assert named["0.5"]["n"] == 12
+    assert named["0.3"]["k"] >= named["0.4"]["k"] >= named["0.5"]["k"] >= 3
+    [plain] = judged(["whole_note"], replicates=1)
+    assert plain.to_json()["names_the_fact"] is None
+
+
+def test_rows_name_each_absent_fact_with_severity_and_words_of_the_transcript():
+    [result] = judged(["three_stage"], AnsweringModel(every=1), replicates=1)
+    row = next(note_rows(result, 0))
+    assert row["flag"] is True
+    assert row["figures"]["absent_critical"] == 4
+    assert row["findings"][0] == {
+        "text": "Cough for three days",
+        "severity": "critical",
+        "evidence": "cough for three days",
+    }
+    assert json.dumps(list(note_rows(result, 0)))
+
+
+def test_another_block_can_be_judged_and_its_hash_stands_on_the_result():
+    settings = JudgeSettings(Roles.all(PIN), Budget(1500), 11, 1)
+    model, store = AnsweringModel(), CallStore("sqlite://", "run")
+    caller = Caller({PIN.id: model}, store, Ledger(Caps()), concurrency=4)
+    design = DESIGNS["whole_note"]
+    with asyncio.Runner() as runner:
+        result = runner.run(judge_design(design, NOTES, settings, caller, "My own block."))
+    store.close()
+    assert all("My own block." in request.messages[0].content for request in model.requests)
+    assert result.to_json()["block_sha256"] == sha256_text("My own block.")

@@ -160,3 +160,17 @@ def test_the_roster_is_a_run_in_mlflow_with_a_child_a_design(tmp_path):
     [history] = [client.get_metric_history(r.info.run_id, "paired_omissions") for r in runs
                  if r.info.run_name == "three_stage"]  # fmt: skip
     assert len(history) == 1
+
+
+def test_a_block_of_ones_own_goes_with_one_design(tmp_path):
+    block = tmp_path / "block.txt"
+    block.write_text("  Look for gaps.\n", encoding="utf-8")
+    model = AnsweringModel()
+    judged(request(tmp_path, designs=("whole_note",), block=block), model)
+    assert all("\nLook for gaps.\n" in asked.messages[0].content for asked in model.requests)
+    assert model.requests
+    with pytest.raises(BadInput, match="one design"):
+        judged(request(tmp_path, block=block))
+    block.write_text("\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="holds no text"):
+        judged(request(tmp_path, designs=("whole_note",), block=block))
