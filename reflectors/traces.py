@@ -13,13 +13,15 @@ from enum import StrEnum
 from heldout.reflectors.evidence import Passages, clip, closest, edited_passages, evidence_turn
 from heldout.reflectors.reflector import JudgedPair
 from heldout.splits.benchmark import NoteClass, Site, TraceLevel
-from heldout.students.student import Judgement
+from heldout.students.student import Finding, Judgement
 
 MAX_FACT = 400
 MAX_ASSESSMENT = 500
 MAX_QUOTE = 240
 MAX_SITES = 4
-MAX_VERDICTS = 8
+MAX_VERDICTS = 6
+MAX_FINDINGS = 4
+MAX_FINDING = 120
 
 SURVIVES = {
     TraceLevel.COMPLETE: "nothing of it is left in the note",
@@ -76,6 +78,7 @@ def trace(pair: JudgedPair, number: int) -> str:
         *_edit(pair),
         f"ranking: {_ranking(pair)}",
         *_assessments(pair),
+        *_findings(pair),
         *_verdicts(pair),
     ]
     return "\n".join(lines)
@@ -148,6 +151,31 @@ def _assessments(pair: JudgedPair) -> list[str]:
         for side, judgement in sides
         if judgement.assessment.strip()
     ]
+
+
+def _findings(pair: JudgedPair) -> list[str]:
+    """For students that list what is missing: what they name in one of the two notes only."""
+    if pair.errored_judgement.verdicts is not None:
+        return []  # the verdicts say it more exactly
+    errored, clean = pair.errored_judgement.findings, pair.clean_judgement.findings
+    if not errored and not clean:
+        return []
+    return [
+        f"named as missing from the errored note only: {_named(errored, clean)}",
+        f"named as missing from the clean twin only: {_named(clean, errored)}",
+    ]
+
+
+def _named(findings: Sequence[Finding], others: Sequence[Finding]) -> str:
+    known = {finding.text for finding in others}
+    own = [finding for finding in findings if finding.text not in known]
+    shown = [
+        f"«{clip(finding.text, MAX_FINDING)}»" + (f" ({severity})" if severity else "")
+        for finding in own[:MAX_FINDINGS]
+        for severity in [clip(finding.severity, 20)]
+    ]
+    more = [f"and {len(own) - MAX_FINDINGS} more"] if len(own) > MAX_FINDINGS else []
+    return "; ".join(shown + more) or "nothing"
 
 
 def _verdicts(pair: JudgedPair) -> list[str]:

@@ -27,7 +27,7 @@ class Habits:
     that follow no evidence."""
 
     max_edits: int = 2
-    exploration: float = 0.35
+    exploration: float = 0.2
 
 
 def rewrite(request: Request, habits: Habits, *path: Part) -> str:
@@ -40,7 +40,11 @@ def rewrite(request: Request, habits: Habits, *path: Part) -> str:
 
 
 def merge(request: Request, *path: Part) -> str:
-    """The procedures of both blocks of `request` in one, each once."""
+    """The procedures of both blocks of `request` in one, each once.
+
+    Where one block asks for all that the other asks for, uniting them gains nothing: the result
+    then gets a procedure that neither has.
+    """
     texts = [Text.of(block) for block in request.blocks]
     base = integer(0, 1, *path, "base")
     text, other = texts[base], texts[1 - base]
@@ -55,6 +59,9 @@ def merge(request: Request, *path: Part) -> str:
     for idle in text.idle:
         if uniform(*path, "idle", idle) < 0.5:
             text = text.replace(idle, None)
+    absent = [topic for topic in Topic if topic not in text.asked]
+    if absent and any(text.asked == parent.asked for parent in texts):
+        text = _ask(text, choice(absent, *path, "beyond"), *path, "beyond")
     return _finish(text, tuple(texts), request, *path)
 
 

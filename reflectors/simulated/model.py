@@ -10,6 +10,7 @@ from heldout.reflectors.payload import CHARACTERS_A_TOKEN, estimate_tokens
 from heldout.reflectors.reply import CLOSE, OPEN
 from heldout.reflectors.simulated.editing import Habits, merge, rewrite
 from heldout.reflectors.simulated.reading import Request, read_request
+from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
 from heldout.splits.randomness import Part, choice, uniform
 from heldout.students.chat import ChatReply, ChatRequest, FinishReason, Usage
@@ -45,7 +46,7 @@ class SimulatedReflector:
     def answer(self, request: ChatRequest) -> ChatReply:
         """The reply to `request`, a pure function of it; cut at `max_tokens` like any model's.
 
-        Raises ValueError for a pin parameter it does not know.
+        Raises BadInput for a pin parameter it does not know.
         """
         habits = _habits(self.habits, request.pin.parameters)
         content = [[message.role, message.content] for message in request.messages]
@@ -92,10 +93,10 @@ _SPOILT: tuple[Callable[[str, str], str], ...] = (_without_markers, _empty, _two
 def _habits(habits: Habits, parameters: Mapping[str, Any]) -> Habits:
     unknown = sorted(set(parameters) - {"max_edits"})
     if unknown:
-        raise ValueError(f"{MODEL_ID} takes no parameter {', '.join(unknown)}; it takes max_edits")
+        raise BadInput.one(MODEL_ID, f"no parameter {', '.join(unknown)}; it takes max_edits")
     max_edits = parameters.get("max_edits", habits.max_edits)
     if not isinstance(max_edits, int) or isinstance(max_edits, bool) or max_edits < 1:
-        raise ValueError(f"{MODEL_ID}: max_edits is a whole number from 1 on, not {max_edits!r}")
+        raise BadInput.one(MODEL_ID, f"max_edits is a whole number from 1 on, not {max_edits!r}")
     return replace(habits, max_edits=max_edits)
 
 
@@ -105,11 +106,12 @@ def _reply(request: ChatRequest, text: str) -> ChatReply:
     text = text[:limit]
     prompt = sum(estimate_tokens(message.content) for message in request.messages)
     completion = estimate_tokens(text)
+    usd = cost_usd(request.pin, prompt, completion)
     return ChatReply(
         text=text,
         finish=finish,
         usage=Usage(prompt=prompt, completion=completion),
-        usd=cost_usd(request.pin, prompt, completion),
+        usd=0.0 if usd is None else usd,  # a program's price is known: nothing
         model=MODEL_ID,
         raw=text,
     )

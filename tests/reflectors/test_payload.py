@@ -12,6 +12,7 @@ from heldout.reflectors.payload import (
     truncation_note,
 )
 from heldout.splits.benchmark import Site
+from heldout.students.student import Finding
 
 LONG = "word " * 20_000
 
@@ -38,9 +39,17 @@ def test_what_is_left_out_is_what_was_handled_well():
     assert set(payload.left_out) < {p.errored.id for p in well}
 
 
-def test_the_largest_possible_trace_fits_the_smallest_budget():
+@pytest.mark.parametrize("per_fact", [False, True])
+def test_the_largest_possible_trace_fits_the_smallest_budget(per_fact):
     pair = pairs(said=LONG)[0]
     facts = {f"f{n}": LONG for n in range(50)}
+    findings = tuple(Finding(f"{n} {LONG}", LONG) for n in range(9))
+
+    def judged(verdict, found):
+        if per_fact:
+            return judgement(1.0, LONG, dict.fromkeys(facts, verdict), facts)
+        return replace(judgement(1.0, LONG), findings=found)
+
     huge = replace(
         pair,
         errored=replace(
@@ -51,8 +60,8 @@ def test_the_largest_possible_trace_fits_the_smallest_budget():
             residual=tuple(Site(LONG, LONG, "weak") for _ in range(9)),
         ),
         clean=replace(pair.clean, text=LONG + LONG),
-        errored_judgement=judgement(1.0, LONG, dict.fromkeys(facts, "present"), facts),
-        clean_judgement=judgement(1.0, LONG, dict.fromkeys(facts, "absent"), facts),
+        errored_judgement=judged("present", findings[:5]),
+        clean_judgement=judged("absent", findings[5:]),
     )
     payload = pack([huge], MIN_PAYLOAD_TOKENS, full_notes=True)
     assert payload.shown == (pair.errored.id,)

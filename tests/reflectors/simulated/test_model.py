@@ -14,6 +14,7 @@ from heldout.reflectors.reply import extract_block
 from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.reflectors.simulated.editing import Habits
 from heldout.reflectors.simulated.model import UNUSABLE_RATE, SimulatedReflector
+from heldout.splits.errors import BadInput
 from heldout.students.chat import Budget, FinishReason, ModelPin
 from heldout.students.frames import BLOCK_SLOT
 from heldout.students.simulated.skills import Skill, read_block
@@ -99,7 +100,7 @@ def test_max_edits_is_a_pin_parameter():
 
 @pytest.mark.parametrize("parameters", [{"max_edit": 1}, {"max_edits": 0}, {"max_edits": "2"}])
 def test_a_pin_parameter_it_does_not_know_is_an_error(parameters):
-    with pytest.raises(ValueError, match="max_edits"):
+    with pytest.raises(BadInput, match="max_edits"):
         complete(pin=replace(PIN, parameters=parameters))
 
 
@@ -114,7 +115,7 @@ def test_usage_and_price_are_counted():
     reply = complete(pin=priced)
     assert reply.usage.prompt == -(-len(REWRITE) // 4)
     assert reply.usd == pytest.approx((reply.usage.prompt + 10 * reply.usage.completion) / 1e6)
-    assert complete().usd is None
+    assert complete().usd == 0.0
 
 
 def test_a_request_it_cannot_read_gets_a_reply_without_a_block():
