@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heldout.experiments.report.decision import SIMULATED
 from heldout.experiments.report.sides import Side, Sides
 from heldout.experiments.report.view import Body, RunView
 from heldout.experiments.report.words import number, signed
@@ -12,8 +11,6 @@ from heldout.gepa.events import EventKind
 from heldout.gepa.statistics.length import length_following
 from heldout.splits.benchmark import CleanMeans
 
-FEW_CONSULTATIONS = 12
-"""Fewer held-out consultations than this resolve little."""
 GROWN = 1.5
 FOLLOWS = 0.5
 """A correlation of scores with words beyond this earns a caveat."""
@@ -35,8 +32,6 @@ def flags_name(view: RunView) -> str:
 
 
 def _nature(view: RunView) -> Iterator[str]:
-    if view.simulated:
-        yield f"{SIMULATED} It says nothing about any language model."
     gate = view.last(EventKind.GATE)
     if gate is not None and (gate["heldout"] or {}).get("exploratory"):
         yield (
@@ -51,27 +46,19 @@ def _data(view: RunView) -> Iterator[str]:
     partition = view.partition
     if not partition:
         return
-    heldout = partition["splits"]["heldout"]["consultations"]
-    if heldout < FEW_CONSULTATIONS:
-        yield (
-            f"Held-out has {heldout} consultations; under {FEW_CONSULTATIONS} an interval resolves "
-            "little."
-        )
-    benchmark = partition["benchmark"]
-    if benchmark["clean_means"] != CleanMeans.VERIFIED:
-        yield (
-            "Clean notes are unedited, not verified: flags on them are flags on unedited notes and "
-            "not a measure of specificity."
-        )
-    if not benchmark["has_transcripts"]:
+    yield from map(_sentence, [*partition["caveats"], *partition["warnings"]])
+    if not partition["benchmark"]["has_transcripts"]:
         yield "The benchmark has no transcripts: a placeholder stood in their place."
     if partition["planned_looks"] > 1:
         yield (
             f"{partition['planned_looks']} looks were planned, so each is tested at alpha divided "
             "by that number."
         )
-    yield from partition["warnings"]
-    yield from partition["caveats"]
+
+
+def _sentence(text: str) -> str:
+    """A line of the partition event as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!")) else ".")
 
 
 def _decision(view: RunView) -> Iterator[str]:
@@ -115,7 +102,7 @@ def _follows(view: RunView, side: Side) -> Iterator[str]:
     if any(label.id not in view.words for label in side.accept.labels):
         return
     found = length_following(side.accept, view.words).correlation
-    if found is not None and abs(found) > FOLLOWS:
+    if found is not None and found > FOLLOWS:
         yield (
             f"On accept the scores of {side.name} follow note length within a consultation "
             f"(correlation {signed(found, 2)}), and an omission is shorter than its twin."

@@ -175,12 +175,12 @@ def _measures(view: RunView) -> Table | None:
     if winner is None:
         return None
     columns: list[tuple[str, Body]] = [
-        (f"{side} on accept", winner["accept"][side]) for side in ("baseline", "winner")
+        (f"{side}, accept", winner["accept"][side]) for side in ("baseline", "winner")
     ]
     if gate is not None and gate["heldout"]:
-        columns += [(f"{s} on held-out", gate["heldout"][s]) for s in ("baseline", "winner")]
+        columns += [(f"{s}, held-out", gate["heldout"][s]) for s in ("baseline", "winner")]
     for split, body in view.controls.items():
-        columns.append((f"counting words on {split}", body["measures"]))
+        columns.append((f"word count, {split}", body["measures"]))
     rows = [[name, *(form(body) for _, body in columns)] for name, form in _MEASURES]
     return Table.of(["measure", *(name for name, _ in columns)], rows)
 

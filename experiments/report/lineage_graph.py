@@ -20,7 +20,7 @@ from heldout.gepa.candidates import Kind
 HEIGHT = 300
 ROW = 24
 TOP = 26
-LEAST_STEP, MOST_STEP, WIDE = 15.0, 44.0, 860.0
+LEAST_STEP, MOST_STEP, WIDE = 15.0, 44.0, 780.0
 MARGIN = 26
 
 

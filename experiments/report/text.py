@@ -71,7 +71,10 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def markdown(text: object) -> str:
     """`text` as words of a Markdown table cell or paragraph: no markup of its own, no HTML."""
-    escaped = re.sub(r"([\\`*_{}\[\]()#+!|~^$>-])", r"\\\1", one_line(str(text), 2000))
+    escaped = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", one_line(str(text), 2000))
+    # What starts a heading, a quotation or a list does so at the start of a line only.
+    escaped = re.sub(r"^([#>]|[+-](?=\s))", r"\\\1", escaped)
+    escaped = re.sub(r"^(\d+)([.)])(?=\s)", r"\1\\\2", escaped)
     return escaped.replace("&", "&amp;").replace("<", "&lt;")
 
 

@@ -15,7 +15,9 @@ from typing import Any
 from heldout.gepa.candidates import Kind, Status
 from heldout.gepa.evaluation import Purpose
 from heldout.gepa.events import Event, EventKind
+from heldout.gepa.frontier import Frontier, Valuation, raw_reward, win_tie_loss
 from heldout.gepa.journal import read_journal
+from heldout.gepa.objective import RankReward
 from heldout.gepa.record import Record
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.table import ScoreTable
@@ -66,6 +68,7 @@ class RunView:
         self._single: dict[EventKind, Body] = {}
         self._evaluations: dict[tuple[str, str | None, int], list[Body]] = {}
         self._calls = 0
+        self._leads: tuple[int, Mapping[str, int]] = (0, {})
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> RunView:
@@ -213,8 +216,29 @@ class RunView:
 
     @property
     def leads(self) -> Mapping[str, int]:
-        """Examples led by each frontier candidate, after the newest iteration."""
-        return dict(self.iterations[-1]["frontier"]) if self.iterations else {}
+        """Examples led by each frontier candidate, as the search sees them now."""
+        known = len(self.candidates)
+        if self._leads[0] != known:
+            self._leads = (known, self._frontier())
+        return self._leads[1]
+
+    def _frontier(self) -> Mapping[str, int]:
+        """The frontier, built again from accept scores: the journal keeps its size only."""
+        frontier: Frontier | None = None
+        for body in self.entered:
+            scores = self.accept_scores(body["id"])
+            if scores is None:
+                continue
+            if frontier is None:
+                frontier = Frontier(self._valuation([self.labels[id_] for id_ in scores]))
+            frontier.add(body["id"], scores)
+        return {} if frontier is None else frontier.members
+
+    def _valuation(self, labels: list[NoteLabel]) -> Valuation:
+        if self.settings["search"]["frontier"] == "win_tie_loss":
+            return win_tie_loss(labels)
+        fields = {key: self.settings["reward"][key] for key in ("low", "high", "slope")}
+        return raw_reward(labels, RankReward(**fields))
 
     def evaluation(
         self, purpose: Purpose, candidate: str | None, iteration: int = 0

@@ -57,7 +57,7 @@ def _candidate(body: Body) -> Figures:
 
 def _iteration(body: Body) -> Figures:
     yield "accept/best", body["best"]
-    yield "accept/frontier_size", len(body["frontier"])
+    yield "accept/frontier_size", body["frontier"]
     yield "budget/judgements", body["judgements"]
     yield from _spent(body["spent"])
 

@@ -59,7 +59,7 @@ STEPS = (
     "Check doses, sides and durations one by one.",
 )
 BUDGET = Budget(1500)
-DRIFT = {"notes": 10, "mean_absolute_change": 0.0, "level": 0.1, "refuses": False}
+DRIFT = {"notes": 10, "mean_change": 0.0, "level": 0.1, "refuses": False}
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Plan:
     public: bool = True
     exploratory: bool = False
     clean_means: str = "unedited"
-    caveats: tuple[str, ...] = ("The notes are made by a program.",)
+    caveats: tuple[str, ...] = ("the models are simulated: no figure is about a real model",)
     stop_after: int | None = None
     run_id: str = RUN_ID
 
@@ -223,7 +223,6 @@ class _Maker:
                 "clean_means": self.plan.clean_means,
                 "public": self.plan.public,
                 "has_transcripts": True,
-                "dropped": {},
             },
             "splits": {split: facts(labels) for split, labels in self.labels.items()},
             "labels": {
@@ -248,7 +247,7 @@ class _Maker:
             "look",
             {
                 "look": content_id("look", purpose),
-                "kind": "baseline" if purpose == "baseline" else "planned",
+                "kind": "baseline" if purpose == "baseline" else "winner",
                 "heldout": sha256_text("heldout"),
                 "target": sha256_text("target"),
                 "block": sha256_text(block),
@@ -340,7 +339,7 @@ class _Maker:
             "minibatch": [label.id for label in labels],
             "best": round(best, 9),
             "since_best": 0,
-            "frontier": self.frontier.members,
+            "frontier": len(self.frontier.members),
             "traces_left_out": 0,
             "judgements": self.judgements,
             "spent": self.spent.body(),

@@ -139,7 +139,7 @@ def spend(view: RunView) -> Figure | None:
     total = sum(calls for _, calls, _, _ in rows)
     if not total:
         return None
-    height = 60 + 26 * len(rows)
+    height = 16 + 26 * len(rows)
     frame = Frame((0, max(calls for _, calls, _, _ in rows)), (0, 1), height=height,
                   margins=(200, 10, 60, 30))  # fmt: skip
     drawing = Drawing(frame.width, height)
