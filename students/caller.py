@@ -74,6 +74,7 @@ class Caller:
         self.counts = CallCounts()
         self._models, self._stop, self._retry = models, stop, retry or Retry()
         self._slots = {_provider(name): asyncio.Semaphore(concurrency) for name in models}
+        self._shares = store.reuse is Reuse.READ_WRITE
         self._connected = {n for n, model in models.items() if isinstance(model, ConnectedModel)}
         self._in_flight: dict[str, _Flight] = {}
         self._broken: StoreUnavailable | None = None
@@ -89,10 +90,8 @@ class Caller:
         self._check()
         flight = self._in_flight.get(spec.key)
         if flight is None:
-            stored = self.store.get(spec.key)
+            stored = self._from_store(spec)
             if stored is not None:
-                self.counts.from_store += 1
-                self.ledger.charge(stored)
                 return stored
             if self.store.reuse is Reuse.REPLAY:
                 raise CallMissing(describe(spec), self.store.name)
@@ -137,14 +136,14 @@ class Caller:
                 async with slots:
                     self._check()
                     mine = self._lease(spec)
-                    if mine:
+                    # The neighbour may have stored it between our look and our lease.
+                    stored = self._from_store(spec) if self._shares else None
+                    if mine and stored is None:
                         reservation = reservation or self.ledger.reserve(spec)
                         stored = await self._ask(spec, flight) if reservation else None
-                # All waits are outside the slot, or calls that wait could block those that end.
-                if not mine:
-                    stored = await self._bought_elsewhere(spec)
-                elif stored is None:
-                    await (self._pause(flight) if reservation else self.ledger.changed())
+                if stored is None:
+                    # Outside the slot, or calls that wait could block those that end.
+                    await self._wait(flight, mine, reservation)
         finally:
             if reservation is not None:
                 self.ledger.refund(reservation)
@@ -152,20 +151,27 @@ class Caller:
                 self.store.release(spec)
         return stored
 
-    def _lease(self, spec: CallSpec) -> bool:
-        """True if the call may be sent: no other run on this store is buying it."""
-        if spec.pin.id not in self._connected and self.store.reuse is not Reuse.READ_WRITE:
-            return True
-        return self.store.lease(spec, self._retry.request_s + self._retry.longest_s)
-
-    async def _bought_elsewhere(self, spec: CallSpec) -> StoredCall | None:
-        """The call if the run that is buying it has stored it by now."""
-        await asyncio.sleep(STOP_POLL_S)
+    def _from_store(self, spec: CallSpec) -> StoredCall | None:
         stored = self.store.get(spec.key)
         if stored is not None:
             self.counts.from_store += 1
             self.ledger.charge(stored)
         return stored
+
+    def _lease(self, spec: CallSpec) -> bool:
+        """True if the call may be sent: no other run on this store is buying it."""
+        if spec.pin.id not in self._connected and not self._shares:
+            return True
+        return self.store.lease(spec, self._retry.request_s + self._retry.longest_s)
+
+    async def _wait(self, flight: _Flight, mine: bool, reservation: Reservation | None) -> None:
+        """Wait for the run that is buying the call, for room under a cap, or to ask again."""
+        if not mine:
+            await asyncio.sleep(STOP_POLL_S)
+        elif reservation is None:
+            await self.ledger.changed()
+        else:
+            await self._pause(flight)
 
     async def _pause(self, flight: _Flight) -> None:
         """Sleep until the call may be sent again, or until the run is asked to stop."""

@@ -23,7 +23,7 @@ HINTS = {
     "disk I/O": "the disk reports an error",
     "not a database": "the file is no SQLite database",
     "malformed": "the file is damaged; restore it from a copy or an export",
-    "connection failed": "the database server does not answer",
+    "connection to server": "the database server does not answer",
     "server closed the connection": "the database server went away",
 }
 

@@ -8,6 +8,7 @@ flight. A lease runs out, or a machine that died would block the others for ever
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -44,6 +45,31 @@ class Unfinished:
     call: str
 
 
+@cache
+def _acquiring(dialect: str) -> Any:
+    """The statement that takes or renews a lease; built once, since it is run for every call."""
+    now, seconds = NOW[dialect], sa.bindparam("seconds", type_=sa.Double)
+    insert = INSERTS[dialect](LEASES).values(until=now + seconds)
+    free = sa.or_(
+        LEASES.c.run_id == insert.excluded.run_id,
+        LEASES.c.until <= now,
+        LEASES.c.until > now + 2 * seconds,
+    )
+    taken = insert.on_conflict_do_update(
+        index_elements=["scope", "key"],
+        set_={name: insert.excluded[name] for name in ("run_id", "call", "until")},
+        where=free,
+    )
+    return taken.returning(LEASES.c.key)
+
+
+RELEASING = sa.delete(LEASES).where(
+    LEASES.c.scope == sa.bindparam("scope_"),
+    LEASES.c.key == sa.bindparam("key_"),
+    LEASES.c.run_id == sa.bindparam("run_id_"),
+)
+
+
 def acquire(
     connection: sa.Connection, scope: str, run_id: str, call: Unfinished, seconds: float
 ) -> bool:
@@ -52,27 +78,14 @@ def acquire(
     A run's own lease is renewed. A lease further ahead than `seconds` was made by a clock that
     has jumped back since, and counts as run out.
     """
-    now = NOW[connection.dialect.name]
-    insert = INSERTS[connection.dialect.name](LEASES).values(
-        scope=scope, key=call.key, run_id=run_id, call=call.call, until=now + seconds
-    )
-    free = sa.or_(
-        LEASES.c.run_id == run_id, LEASES.c.until < now, LEASES.c.until > now + 2 * seconds
-    )
-    taken = insert.on_conflict_do_update(
-        index_elements=["scope", "key"],
-        set_={"run_id": run_id, "call": call.call, "until": insert.excluded.until},
-        where=free,
-    )
-    return connection.execute(taken).rowcount == 1
+    values = {"scope": scope, "key": call.key, "run_id": run_id, "call": call.call}
+    taken = _acquiring(connection.dialect.name)
+    return connection.execute(taken, {**values, "seconds": seconds}).first() is not None
 
 
 def release(connection: sa.Connection, scope: str, run_id: str, key: str) -> None:
     """Give a lease back; one that another run took over meanwhile stays its."""
-    mine = sa.delete(LEASES).where(
-        LEASES.c.scope == scope, LEASES.c.key == key, LEASES.c.run_id == run_id
-    )
-    connection.execute(mine)
+    connection.execute(RELEASING, {"scope_": scope, "key_": key, "run_id_": run_id})
 
 
 def unfinished(connection: sa.Connection, run_id: str) -> tuple[Unfinished, ...]:
