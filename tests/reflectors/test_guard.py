@@ -1,4 +1,5 @@
 import dataclasses
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -18,6 +19,7 @@ GUARD = guard()
 BARE = Guard(
     WHOLE, TERMS.cap, ProtectedRuns(frozenset(), HeldoutRuns("", frozenset(), frozenset()))
 )
+BLOCKS = sorted((Path(__file__).parents[2] / "configs" / "blocks").glob("*.txt"))
 GOOD = "List what was said. Then look for each item in the note."
 
 
@@ -200,3 +202,9 @@ def test_the_fingerprint_ignores_white_space_only(text):
     assert fingerprint(text) == fingerprint(f"\n{text}  ")
     assert normalised(normalised(text)) == normalised(text)
     assert fingerprint(text) != fingerprint(f"{text}x")
+
+
+@pytest.mark.parametrize("path", BLOCKS, ids=lambda path: path.stem)
+def test_the_shipped_seeds_pass(path):
+    frame = CHECK if path.stem.startswith("check") else WHOLE
+    assert Guard(frame, TERMS.cap, GUARD.protected).check(path.read_text(), {}, ()) is None
