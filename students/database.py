@@ -58,6 +58,17 @@ def connect(url: str) -> sa.Connection:
     return connection
 
 
+def create_tables(connection: sa.Connection, tables: sa.MetaData) -> None:
+    """Make what is missing; another process may be doing the same, and one of the two fails."""
+    for left in reversed(range(len(tables.tables) + 1)):
+        try:
+            return tables.create_all(connection)
+        except exc.DBAPIError:
+            if not left:
+                raise
+            connection.rollback()
+
+
 def log_file(connection: sa.Connection) -> Path | None:
     """SQLite's log, which holds commits not flushed yet; None where commits flush themselves."""
     if connection.dialect.name != "sqlite":

@@ -18,7 +18,15 @@ from heldout.splits.errors import StoreUnavailable
 from heldout.students import leases
 from heldout.students.calls import CallSpec, describe
 from heldout.students.chat import ChatReply
-from heldout.students.database import connect, flush, log_file, opening, shown_url, writing
+from heldout.students.database import (
+    connect,
+    create_tables,
+    flush,
+    log_file,
+    opening,
+    shown_url,
+    writing,
+)
 from heldout.students.leases import SHARED
 from heldout.students.store_rows import (
     CALLS,
@@ -59,7 +67,7 @@ class CallStore:
         self._leased: set[str] = set()
         with opening(url):
             self._connection = connect(url)
-            METADATA.create_all(self._connection)
+            create_tables(self._connection, METADATA)
             own = sa.select(CALLS).where(CALLS.c.run_id == run_id).order_by(CALLS.c.id)
             for row in self._connection.execute(own).mappings():
                 self._memo[row["key"]] = call_of(dict(row))
