@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from heldout.experiments.checks import Checked, budget_of, caps_of
+from heldout.experiments.checks import Checked, budget_of, caps_of, frame_of, length_cap
 from heldout.experiments.rundir import RunDirectory
 from heldout.gepa.acceptance import MinibatchImprovement
 from heldout.gepa.campaign import Held, Parts, Seed
@@ -20,7 +20,7 @@ from heldout.gepa.objective import rank_reward
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.model import ModelReflector
-from heldout.reflectors.prompts import LengthCap, Terms
+from heldout.reflectors.prompts import Terms
 from heldout.reflectors.protected import own_texts, protect
 from heldout.reflectors.simulated.model import SimulatedReflector
 from heldout.splits.benchmark import CleanMeans, NoteLabel
@@ -154,7 +154,7 @@ def _parts(
     journal, store, ledger, caller = opened
     config = checked.config
     student = build_student(checked, caller)
-    cap = LengthCap(config.reflector.max_words, 8 * config.reflector.max_words)
+    cap = length_cap(config)
     seeds = tuple(Seed(seed.name, seed.text) for seed in config.seeds)
     terms = Terms(student.frame, cap, config.reflector.payload_tokens)
     protected = protect(
@@ -197,9 +197,9 @@ def build_student(checked: Checked, caller: Caller) -> WholeNoteJudge | PerFactC
     """The judge that the configuration names."""
     config, pin = checked.config, checked.student.pin
     if config.student.design == "whole_note":
-        return WholeNoteJudge(load_frame("whole_note"), pin, caller, config.seed)
+        return WholeNoteJudge(frame_of(config), pin, caller, config.seed)
     return PerFactChecker(
-        load_frame("check"),
+        frame_of(config),
         pin,
         caller,
         config.seed,

@@ -13,20 +13,27 @@ from pathlib import Path
 from heldout.experiments.rundir import RunDirectory
 from heldout.experiments.schema import Config, ModelSection
 from heldout.gepa.settings import ConfirmSettings
+from heldout.reflectors.guard import Guard
+from heldout.reflectors.prompts import LengthCap
+from heldout.reflectors.protected import ProtectedRuns
 from heldout.splits.benchmark import Benchmark, CleanMeans, Note
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.exclusions import read_exclusions
 from heldout.splits.loading import BenchmarkSource, Loaded, open_benchmark
 from heldout.splits.manifest import Partition, Shares, read_manifest
 from heldout.splits.partition import draw_partition, verify
+from heldout.splits.runs import HeldoutRuns
 from heldout.splits.synthetic import SyntheticDraw, draw
 from heldout.students.chat import Budget, Message
+from heldout.students.frames import Frame, load_frame
 from heldout.students.ledger import Amount, Caps, price_faults
 from heldout.students.pins import PinnedModel, load_pins
 from heldout.students.prices import cost_usd, prompt_tokens_bound
 
 PAIRS_FILE = "pairs.jsonl.gz"
 CONSULTATIONS_FILE = "consultations.jsonl.gz"
+CHARACTERS_A_WORD = 8
+NOTHING_PROTECTED = ProtectedRuns(frozenset(), HeldoutRuns("", frozenset(), frozenset()))
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,7 @@ def check(config: Config, run: RunDirectory) -> Checked:
     roles = {"student": student.pin, "reflector": reflector.pin}
     _raise(price_faults(roles, caps))
     _raise(_stop_faults(config, student))
+    _raise(_seed_faults(config))
     source, made = _benchmark(config, run)
     loaded = Loaded(made.benchmark) if made else open_benchmark(source)
     exclude = read_exclusions(config.partition.exclude)
@@ -114,7 +122,7 @@ def confirmation_amount(notes: Iterable[Note], config: Config, student: PinnedMo
     """
     confirm: ConfirmSettings = config.confirm
     judgings = confirm.samples * confirm.replicates
-    longest = 8 * config.reflector.max_words  # characters: longer words are rare
+    longest = length_cap(config).characters
     calls = {"whole_note": 2, "per_fact_checker": 4}[config.student.design]
     total = Amount()
     for note in notes:
@@ -214,6 +222,30 @@ def _stop_faults(config: Config, student: PinnedModel) -> list[Fault]:
         return []
     message = f"needs a price for {student.pin.id}; give it in the pins file"
     return [Fault("search.stop_usd", message)]
+
+
+def _seed_faults(config: Config) -> list[Fault]:
+    """Seeds that the guard would not let through: every rewrite of them would be rejected too."""
+    guard = Guard(frame_of(config), length_cap(config), NOTHING_PROTECTED)
+    found = ((seed, guard.check(seed.text, {}, ())) for seed in config.seeds)
+    return [
+        Fault(f"seeds: {seed.name}", f"is no usable block ({why.reason}: {why.detail})")
+        for seed, why in found
+        if why is not None
+    ]
+
+
+def frame_of(config: Config) -> Frame:
+    """The frame whose block evolves."""
+    return load_frame(
+        {"whole_note": "whole_note", "per_fact_checker": "check"}[config.student.design]
+    )
+
+
+def length_cap(config: Config) -> LengthCap:
+    """The longest block allowed; 8 characters a word leave room for long words."""
+    words = config.reflector.max_words
+    return LengthCap(words, CHARACTERS_A_WORD * words)
 
 
 def _dropped(made: SyntheticDraw | None) -> tuple[str, ...]:

@@ -98,48 +98,58 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Pilot:
-    """Pairs of pilot comparisons, resampled inside resampled consultations and shifted.
+    """Pairs of pilot comparisons, shifted to the wanted difference.
 
-    `values` (consultations, most pairs) is padded, `counts` (consultations,) says how far. All
-    comparisons are pooled after each was centred on its own mean.
+    `values` are the pairs' differences, each comparison centred on its own mean; `icc` is how alike
+    two pairs of one consultation were, at least 0. Resampling pairs inside small consultations
+    instead would draw some twice and overstate how alike they are.
     """
 
     values: FloatArray
-    counts: IntArray
+    icc: float
+    consultations: int
     comparisons: int
 
     @classmethod
     def of(cls, comparisons: Iterable[Difference]) -> Pilot:
         """The pool of some comparisons. Raises ValueError without a pair."""
-        rows: list[FloatArray] = []
-        used = 0
-        for data in comparisons:
-            if data.n:
-                centred, used = data.values - data.values.mean(), used + 1
-                rows += [centred[data.cluster == c] for c in np.unique(data.cluster)]
-        if not rows:
+        used = [data for data in comparisons if data.n]
+        if not used:
             raise ValueError("a pilot needs at least one pair")
-        counts = np.array([row.size for row in rows], dtype=np.int64)
-        values = np.zeros((len(rows), int(counts.max())))
-        for place, row in enumerate(rows):
-            values[place, : row.size] = row
-        return cls(values, counts, used)
+        values = [data.values - data.values.mean() for data in used]
+        groups = [
+            row[data.cluster == c]
+            for row, data in zip(values, used, strict=True)
+            for c in np.unique(data.cluster)
+        ]
+        pooled = np.concatenate(values)
+        return cls(pooled, _icc(groups, float((pooled**2).mean())), len(groups), len(used))
 
     @property
     def description(self) -> str:
         """See DifferenceModel."""
         return (
-            f"pilot: {int(self.counts.sum())} pairs in {self.counts.size} consultations of "
-            f"{self.comparisons} comparison(s), shifted to the wanted difference"
+            f"pilot: {self.values.size} pairs in {self.consultations} consultations of "
+            f"{self.comparisons} comparison(s), correlation {self.icc:.2f} inside a consultation, "
+            "shifted to the wanted difference"
         )
 
     def draw(self, sizes: IntArray, effect: float, rng: np.random.Generator) -> ClusterSums:
-        """See DifferenceModel. Consultations are drawn in proportion to their pairs."""
-        weights = self.counts / self.counts.sum()
-        drawn = rng.choice(self.counts.size, size=sizes.shape, p=weights)
-        spots = rng.random((*sizes.shape, int(sizes.max())))
-        place = (spots * self.counts[drawn][..., None]).astype(np.int64)
-        return _summed(self.values[drawn[..., None], place] + effect, sizes)
+        """See DifferenceModel."""
+        shape = (*sizes.shape, int(sizes.max()))
+        own = self.values[rng.integers(0, self.values.size, size=shape)]
+        shared = self.values[rng.integers(0, self.values.size, size=(*sizes.shape, 1))]
+        copies = rng.random(shape) < np.sqrt(self.icc)
+        return _summed(np.where(copies, shared, own) + effect, sizes)
+
+
+def _icc(groups: list[FloatArray], mean_square: float) -> float:
+    """Mean product of two pairs of one consultation over the mean square, cut to [0, 1]."""
+    products = sum(float(row.sum() ** 2 - (row**2).sum()) for row in groups)
+    couples = sum(row.size * (row.size - 1) for row in groups)
+    if not couples or mean_square == 0:
+        return 0.0
+    return min(1.0, max(0.0, products / couples / mean_square))
 
 
 def resized(sizes: Sizes, consultations: int, draws: int, rng: np.random.Generator) -> IntArray:

@@ -22,7 +22,7 @@ from heldout.experiments.judging import (
     scores_json,
 )
 from heldout.experiments.judging_table import to_csv, to_markdown
-from heldout.splits.errors import BadInput
+from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
 from heldout.splits.loading import BenchmarkSource, open_benchmark
 from heldout.splits.looks_file import Buyer
@@ -173,7 +173,10 @@ def pinned_roles(request: JudgeRequest) -> dict[str, PinnedModel]:
     else:
         raise BadInput.one("--model", "name a model, or a pins file with roles (--models)")
     require(roles, PARTS, f"{request.models or '--models'}: roles")
-    faults = price_faults({part: roles[part].pin for part in PARTS}, request.caps)
+    unpriced = price_faults({part: roles[part].pin for part in PARTS}, request.caps)
+    if unpriced:
+        raise BadInput(unpriced)
+    faults: list[Fault] = []
     for part in PARTS:
         budget = request.budget if part in ("judge", "second_look") else FACTS_BUDGET
         faults += model_faults(roles[part], budget, f"role {part}")

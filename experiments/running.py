@@ -208,7 +208,7 @@ def _work(
         except HeldoutError as stopped:
             _remark_stop(session.parts.journal, stopped)
             error = stopped
-    return Ended(run, tuple(read_journal(run.journal)), error, writer and writer.failure)
+    return Ended(run, tuple(read_journal(run.journal)), error, writer.failure if writer else None)
 
 
 def _tracking(checked: Checked, run: RunDirectory) -> TrackingWriter | None:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from heldout.gepa.gate import GateSettings
 from heldout.gepa.settings import ConfirmSettings, SearchSettings
+from heldout.reflectors.payload import MIN_PAYLOAD_TOKENS
 from heldout.splits.benchmark import CleanMeans
 
 Positive = Annotated[int, Field(ge=1)]
@@ -106,7 +107,7 @@ class ReflectorSection(ModelSection):
     budget: BudgetSection = BudgetSection(max_tokens=16_000)
     max_words: Annotated[int, Field(ge=20)] = 400
     """Length cap of a block."""
-    payload_tokens: Annotated[int, Field(ge=500)] = 12_000
+    payload_tokens: Annotated[int, Field(ge=2 * MIN_PAYLOAD_TOKENS)] = 12_000
     """Budget of the traces in one reflection prompt."""
 
 

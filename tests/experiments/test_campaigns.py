@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.support.campaigns import resume_small, run_small, summary, write_config
+from tests.support.campaigns import SMALL, resume_small, run_small, summary, write_config
 
 from heldout.experiments.building import simulated_models
 from heldout.experiments.running import prepare
@@ -64,8 +64,8 @@ class Copying:
 
 
 def better_when_longer(block: str, note: str) -> float:
-    """Omissions are seen by evolved blocks only; every evolved block is perfect on them."""
-    if block.startswith(("Read the transcript, then", "Compare every dose")):
+    """Seeds see nothing; every evolved block orders notes by length, so it sees omissions."""
+    if block in {seed["text"] for seed in SMALL["seeds"]}:
         return 7.0
     return min(10.0, len(note) / 300)
 
@@ -343,7 +343,7 @@ def test_a_data_file_changed_after_the_split_is_refused_by_name(tmp_path: Path) 
     planted(tmp_path, {})
     ended = run_small(tmp_path, from_files(tmp_path))
     text = (tmp_path / "pairs.jsonl").read_text()
-    (tmp_path / "pairs.jsonl").write_text(text.replace("canary03", "canary77"))
+    (tmp_path / "pairs.jsonl").write_text(text.replace('"critical"', '"supporting"', 1))
     config = from_files(tmp_path) | {"partition": {"manifest": str(ended.run.manifest)}}
     with pytest.raises(BadInput) as caught:
         run_small(tmp_path, config, run="second")
@@ -407,7 +407,7 @@ def test_a_directory_that_holds_something_is_never_written_into(tmp_path: Path) 
 
 
 def test_too_few_consultations_name_the_minimum(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="at least"):
+    with pytest.raises(BadInput, match="the minimum is 12"):
         run_small(tmp_path, {"benchmark": {"synthetic": {"consultations": 10}}})
 
 
@@ -442,7 +442,7 @@ def test_status_of_a_gzipped_or_absent_run_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     with gzip.open(tmp_path / "run" / "journal.jsonl.gz", "wb") as handle:
         handle.write(b"x")
-    with pytest.raises(BadInput, match="it has no config.yaml"):
+    with pytest.raises(BadInput, match=r"it has no config\.yaml"):
         summary_of(tmp_path / "run")
 
 

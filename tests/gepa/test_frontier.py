@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.engine import consultation
 
+from heldout.experiments.benchmarks.in_process import consultation
 from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
 from heldout.gepa.objective import rank_reward
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.engine import consultation
 
+from heldout.experiments.benchmarks.in_process import consultation
 from heldout.gepa.objective import RankReward, mean_reward, rank_reward, separation, win_value
 
 CLEAN, *ERRORED = [note.label for note in consultation(1).notes]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from tests.support.engine import SkillStudent, build_search
 
+from heldout.experiments.benchmarks.in_process import SkillStudent, build_search
 from heldout.gepa.candidates import Kind, Status
 from heldout.gepa.events import FinishReason
 from heldout.gepa.settings import SearchSettings

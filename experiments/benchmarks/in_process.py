@@ -1,4 +1,7 @@
-"""A search without models: students and reflectors that answer in process from plain rules."""
+"""A search without models: a student and a reflector that answer in process from plain rules.
+
+Test doubles for the engine and its benchmark; nothing here reads a text.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.prompts import LengthCap
 from heldout.reflectors.protected import ProtectedRuns
-from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
+from heldout.reflectors.reflector import MergeContext, Proposal, Reflector, RewriteContext
 from heldout.splits.benchmark import (
     Consultation,
     Note,
@@ -49,17 +52,17 @@ CLASSES = (
 def consultation(number: int, errored: int = 4) -> Consultation:
     """A consultation with one clean note and `errored` errored ones, of every class in turn."""
     name = f"ward|case{number:03d}"
-    clean = _note(name, f"clean note of {name}", NoteClass.CLEAN, None, None)
+    clean = _note(name, f"clean note of {name}", (NoteClass.CLEAN, None), None)
     notes = [
-        _note(name, f"note {k} of {name}", *CLASSES[k % len(CLASSES)], clean)
-        for k in range(errored)
+        _note(name, f"note {k} of {name}", CLASSES[k % len(CLASSES)], clean) for k in range(errored)
     ]
     return Consultation(name, "ward", f"transcript of {name}", (clean,), tuple(notes))
 
 
 def _note(
-    name: str, text: str, note_class: NoteClass, trace: TraceLevel | None, twin: Note | None
+    name: str, text: str, kind: tuple[NoteClass, TraceLevel | None], twin: Note | None
 ) -> Note:
+    note_class, trace = kind
     own = note_id(name, text, note_class, twin.text if twin else text)
     label = NoteLabel(
         id=own,
@@ -88,6 +91,7 @@ class SkillStudent:
 
     async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
         """Score a note: 8 when nothing is seen, less when something is."""
+        del budget  # a stub spends nothing
         self.awaited.append(note.id)
         skill = sum(map(int, filter(str.isdigit, block))) / 100
         seen = not note.label.is_clean and uniform("see", note.id) < 0.3 + skill
@@ -126,6 +130,15 @@ class ListJournal:
         return [body for k, body in self.events if k == kind]
 
 
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much data a made search has: consultations of reflect and accept, errored notes each."""
+
+    reflect: int = 12
+    accept: int = 6
+    errored: int = 4
+
+
 @dataclass
 class Bench:
     """A search ready to run: `search.run()`."""
@@ -141,40 +154,24 @@ def build_search(
     *,
     settings: SearchSettings,
     seed: int = 1,
-    reflect: int = 12,
-    accept: int = 6,
-    errored: int = 4,
+    size: Size | None = None,
     journal: Any = None,
-    reflector: Any = None,
-    student: Any = None,
+    reflector: Reflector | None = None,
+    student: SkillStudent | None = None,
 ) -> Bench:
     """A search over made consultations with one seed block, scored on accept."""
     journal = ListJournal() if journal is None else journal
-    student = student or SkillStudent()
+    size, student = size or Size(), student or SkillStudent()
     spending = Spending(lambda _: Spent(calls=1))
     evaluator = Evaluator(student, Budget(100), runner, journal=journal, spending=spending)
-    notes = tuple(n for k in range(accept) for n in consultation(1000 + k, errored).notes)
-    labels = [note.label for note in notes]
-    pool, frontier = Pool(), Frontier(win_tie_loss(labels))
-    block = "seed block 0"
-    scored = evaluator.judge(block, notes, Occasion(Purpose.SEED, "accept", "c00"), samples=1)
-    seed_candidate = Candidate(
-        id="c00",
-        kind=Kind.SEED,
-        parents=(),
-        iteration=0,
-        status=Status.ENTERED,
-        block=block,
-        sha256=sha256_text(block),
-        length=len(block),
-        name="seed",
-        accept=scored.table,
-    )
-    pool.add(seed_candidate)
-    frontier.add(seed_candidate.id, scores_of(seed_candidate))
+    notes = tuple(n for k in range(size.accept) for n in consultation(1000 + k, size.errored).notes)
+    pool, frontier = Pool(), Frontier(win_tie_loss([note.label for note in notes]))
+    seeded = _seed(evaluator, notes)
+    pool.add(seeded)
+    frontier.add(seeded.id, scores_of(seeded))
     parts = SearchParts(
         seed=seed,
-        reflect=tuple(consultation(k, errored) for k in range(reflect)),
+        reflect=tuple(consultation(k, size.errored) for k in range(size.reflect)),
         accept=notes,
         evaluator=evaluator,
         reflector=reflector or CountingReflector(),
@@ -187,3 +184,20 @@ def build_search(
         spending=spending,
     )
     return Bench(Search(parts, pool, frontier), journal, student, spending)
+
+
+def _seed(evaluator: Evaluator, notes: tuple[Note, ...]) -> Candidate:
+    block = "seed block 0"
+    scored = evaluator.judge(block, notes, Occasion(Purpose.SEED, "accept", "c00"), samples=1)
+    return Candidate(
+        id="c00",
+        kind=Kind.SEED,
+        parents=(),
+        iteration=0,
+        status=Status.ENTERED,
+        block=block,
+        sha256=sha256_text(block),
+        length=len(block),
+        name="seed",
+        accept=scored.table,
+    )
