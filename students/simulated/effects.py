@@ -71,7 +71,7 @@ class Effects:
     """Scores come in such steps, …"""
     fine_step: float = 0.1
     """… or in these where the block asks for a decimal."""
-    coverage_points: float = 9.0
+    coverage_points: float = 7.0
     """Points between a note that holds every checked fact and one that holds none."""
     salient_points: float = 0.5
     """Points off for a salient fact that is missing."""
@@ -104,7 +104,7 @@ class Effects:
     )
     """Share of facts (of statements, of consultations) that a skill takes hold of in a short
     block."""
-    unasked_tolerance: float = 0.5
+    unasked_tolerance: float = 0.75
     """Share of facts that are recognised in other words by a judge that was not asked to."""
     notice: float = 0.9
     """Share of the statements without support that are noticed by a judge that was not asked to

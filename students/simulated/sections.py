@@ -88,7 +88,7 @@ def sections_of(note: str) -> list[tuple[int, frozenset[str]]]:
             continue
         kinds = kinds_of(line["head"], alone=_is_alone(line))
         if kinds:
-            found.append((line.end(), kinds))
+            found.append((line.start(), kinds))
     return found
 
 
