@@ -28,6 +28,7 @@ def summarise(run_dir: Path, events: Sequence[Event]) -> Json:
         "run_id": opened.get("run_id"),
         "name": opened.get("name"),
         "run_dir": str(run_dir.resolve()),
+        "simulated": opened.get("simulated"),
         "status": status,
         "finish_reason": finished["finish_reason"] if finished else reason,
         "decision": gate["decision"] if gate else None,

@@ -46,6 +46,7 @@ def status_text(summary: Json) -> str:
         f"spent: {budget['calls']} calls, {budget['tokens']} tokens, USD {usd}, "
         f"{budget['wall_s']:.0f} s",
         *_figures(summary),
+        *(["simulated models"] if summary["simulated"] else []),
         f"lineage {summary['lineage_sha256']}",
     ]
     return "\n".join(lines)
@@ -55,6 +56,8 @@ def ending(summary: Json) -> str:
     """What `run` and `resume` print last: the decision, the figures, where everything is."""
     run_dir = _shown(summary["run_dir"])
     lines = ["", f"Decision: {decision_sentence(summary)}", *_figures(summary)]
+    if summary["simulated"]:
+        lines.append("          simulated models: no figure here is about a real one")
     if summary["prompt_file"]:
         lines.append(f"Prompt:   {_shown(summary['prompt_file'])} (its card beside it)")
     lines.append(f"Run:      {run_dir}")
