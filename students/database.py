@@ -60,13 +60,14 @@ def connect(url: str) -> sa.Connection:
 
 def create_tables(connection: sa.Connection, tables: sa.MetaData) -> None:
     """Make what is missing; another process may be doing the same, and one of the two fails."""
-    for left in reversed(range(len(tables.tables) + 1)):
+    for _ in tables.tables:
         try:
-            return tables.create_all(connection)
-        except exc.DBAPIError:
-            if not left:
-                raise
+            tables.create_all(connection)
+        except (exc.IntegrityError, exc.OperationalError, exc.ProgrammingError):
             connection.rollback()
+        else:
+            return
+    tables.create_all(connection)
 
 
 def log_file(connection: sa.Connection) -> Path | None:

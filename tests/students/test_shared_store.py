@@ -26,17 +26,21 @@ def server():
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request, tmp_path):
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/calls.sqlite"
-    found = request.getfixturevalue("server")
-    engine = sa.create_engine(found)
+@pytest.fixture
+def empty_server(server):
+    engine = sa.create_engine(server)
     with engine.begin() as connection:
         connection.exec_driver_sql("DROP SCHEMA public CASCADE")
         connection.exec_driver_sql("CREATE SCHEMA public")
     engine.dispose()
-    return found
+    return server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/calls.sqlite"
+    return request.getfixturevalue("empty_server")
 
 
 def stored_items(url, run):
@@ -219,10 +223,10 @@ asyncio.run(main())
 """
 
 
-def test_processes_on_one_store_buy_each_call_once(server):
+def test_processes_on_one_store_buy_each_call_once(empty_server):
     provider = Provider(latency_s=0.02)
     with serving(provider) as loopback:
-        command = [sys.executable, "-c", WORKER, server]
+        command = [sys.executable, "-c", WORKER, empty_server]
         running = [
             subprocess.Popen([*command, run, loopback.api_base], stdout=subprocess.PIPE, text=True)
             for run in ("first", "second")
