@@ -17,8 +17,9 @@ from heldout.gepa.record import Record
 from heldout.students.simulated.skills import Skill, read_block
 
 EFFECTS = (0.0, 0.5, 1.0, 2.0)
-EMISSION_SEEDS = range(1, 31)
-PLACEBO_SEEDS = range(1, 201)
+EMISSION_SEEDS = range(1001, 1031)
+"""Seeds that no trial run has seen: the table of effects was looked at with others."""
+PLACEBO_SEEDS = range(2001, 2201)
 KILLS = range(25)
 CONDITIONS: tuple[Mapping[str, str], ...] = (
     {"concurrency": "1", "hash_seed": "1", "threads": "1"},
