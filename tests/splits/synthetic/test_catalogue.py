@@ -88,6 +88,13 @@ def test_every_kind_is_worded_in_several_ways_with_attributes_it_can_have():
             assert all(re.search(r"D>|P>", template) for template in wording.say)
 
 
+def test_a_restatement_is_worded_differently():
+    for kind in CATALOGUE.kinds.values():
+        for wording in filter(None, (kind.yes, kind.no)):
+            first = {template.lower() for template in (*wording.terse, *wording.full)}
+            assert not first & {template.lower() for template in wording.again}, kind.name
+
+
 def test_small_talk_states_no_fact():
     talk = [text for phrases in CATALOGUE.manner.phrases.values() for text in phrases]
     for group in ("symptom", "problem", "drug", "condition", "sign", "diagnosis", "test"):
