@@ -83,8 +83,13 @@ def fact_from(text: str) -> Fact | None:
         return None
     heading = _HEADING.match(bare)
     named = [m for m in mentions if heading is None or m.start >= heading.end()] or mentions
-    main = next((m for m in named if m.concept.category != "quality"), named[0])
+    main = next((m for m in named if not _frames_another(m)), named[0])
     return _fact(main, named, bare, _home(bracket, heading, main))
+
+
+def _frames_another(mention: Mention) -> bool:
+    """True for «worse», «allergic»: words that say of something else what it is."""
+    return mention.concept.category == "quality" or mention.concept.name == "drug allergy"
 
 
 def _home(bracket: re.Match[str] | None, heading: re.Match[str] | None, main: Mention) -> str:
