@@ -11,6 +11,7 @@ from heldout.splits.randomness import call_seed
 from heldout.students.calls import CallSpec, Stage
 from heldout.students.chat import Budget, ChatReply, FinishReason, Message, ModelPin
 from heldout.students.contracts import Violation
+from heldout.students.frames import Frame
 from heldout.students.student import Judgement, Outcome
 
 T = TypeVar("T")
@@ -70,9 +71,16 @@ class Read(Generic[T]):
     calls: tuple[str, ...]
     detail: str = ""
 
-    def failed(self, facts_digest: str | None = None) -> Judgement:
-        """The judgement of a note whose question had no usable answer."""
-        return Judgement(None, self.outcome, self.calls, self.detail, facts_digest=facts_digest)
+    def failed(self, frame: Frame, facts_digest: str | None = None) -> Judgement:
+        """The judgement, in the frame asked, of a note whose question had no usable answer."""
+        return Judgement(
+            None,
+            self.outcome,
+            self.calls,
+            self.detail,
+            facts_digest=facts_digest,
+            frame_sha256=frame.sha256,
+        )
 
 
 async def ask(

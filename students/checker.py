@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
 from heldout.students.calling import Asking, Calls, Read
@@ -53,15 +53,15 @@ class PerFactChecker:
         """Judge `note`; raises NoteLeaked if a transcript-only stage would have seen a note."""
         sheet = await self.source.sheet(note)
         if sheet.value is None:
-            return sheet.failed()
+            return sheet.failed(self.frame)
         checked = await self._check(block, note, sheet.value, budget, sample)
         calls = sheet.calls + checked.calls
         if checked.value is None:
-            return Read(None, checked.outcome, calls, checked.detail).failed(sheet.value.digest)
+            return replace(checked, calls=calls).failed(self.frame, sheet.value.digest)
         look = await self._look_again(note, sheet.value, checked.value, budget, sample)
         calls += look.calls
         if look.value is None:
-            return Read(None, look.outcome, calls, look.detail).failed(sheet.value.digest)
+            return replace(look, calls=calls).failed(self.frame, sheet.value.digest)
         return self._judgement(sheet.value, checked.value, look.value, calls)
 
     async def _check(
@@ -113,6 +113,7 @@ class PerFactChecker:
             facts=sheet.texts,
             facts_digest=sheet.digest,
             findings=findings(absent),
+            frame_sha256=self.frame.sha256,
             figures={
                 "unweighted": self.scale.share(sheet, verdicts, weighted=False),
                 "absent": len(absent),

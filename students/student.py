@@ -45,6 +45,7 @@ class Judgement:
     per-fact designs. `calls`: keys of the stored calls it was computed from. `facts_digest`:
     hash of the per-consultation stages it used; figures with different digests are never compared.
     `findings`: what it names as missing. `figures`: other numbers of the design, by name.
+    `frame_sha256`: hash of the frame that held the block.
     """
 
     score: float | None
@@ -57,6 +58,7 @@ class Judgement:
     facts_digest: str | None = None
     findings: tuple[Finding, ...] = ()
     figures: Mapping[str, float] | None = None
+    frame_sha256: str = ""
 
 
 class Student(Protocol):

@@ -55,7 +55,7 @@ class WholeNoteJudge:
         spec = asking.spec(Stage.JUDGE, note, prompt, budget, sample)
         read = await ask(self.caller, spec, self.contract.parse, self.run_seed)
         if read.value is None:
-            return read.failed()
+            return read.failed(self.frame)
         answer = read.value
         return Judgement(
             answer.score,
@@ -64,4 +64,5 @@ class WholeNoteJudge:
             answer.assessment,
             flag=None if self.rule is None else self.rule.flags(answer),
             findings=answer.findings,
+            frame_sha256=self.frame.sha256,
         )

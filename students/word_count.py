@@ -42,4 +42,5 @@ class WordCount:
         """The number of words; block, budget and sample change nothing."""
         del block, budget, sample
         words = len(note.text.split())
-        return Judgement(min(float(words), MOST_WORDS), Outcome.OK, (), f"{words} words")
+        score, frame = min(float(words), MOST_WORDS), self.frame.sha256
+        return Judgement(score, Outcome.OK, (), f"{words} words", frame_sha256=frame)

@@ -41,7 +41,8 @@ class Control:
         """The measure; block and budget change nothing."""
         del block, budget
         score = self.measure(note, sample)
-        return Judgement(score, Outcome.OK, (), f"{self.design} {score:.3f}")
+        said, frame = f"{self.design} {score:.3f}", self.frame.sha256
+        return Judgement(score, Outcome.OK, (), said, frame_sha256=frame)
 
 
 def transcript_words() -> Control:

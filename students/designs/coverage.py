@@ -67,7 +67,7 @@ class Coverage:
         read = await self.statements.share(note, budget, sample)
         calls = covered.calls + read.calls
         if read.value is None:
-            return replace(read, calls=calls).failed(covered.facts_digest)
+            return replace(read, calls=calls).failed(self.frame, covered.facts_digest)
         figures = {**(covered.figures or {}), "faithfulness": read.value}
         return replace(covered, calls=calls, figures=figures)
 

@@ -43,7 +43,7 @@ class FactListJudge:
         """Judge `note`; raises NoteLeaked if a transcript-only stage would have seen a note."""
         sheet = await self.source.sheet(note)
         if sheet.value is None:
-            return sheet.failed()
+            return sheet.failed(self.frame)
         prompt = self.frame.render(
             {
                 "transcript": note.transcript,

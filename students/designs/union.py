@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
 from heldout.students.chat import Budget
@@ -49,7 +49,7 @@ class Union:
         digest = next((a.facts_digest for a in both if a.facts_digest), None)
         failed = next((a for a in both if a.outcome is not Outcome.OK), None)
         if failed is not None:
-            return Judgement(None, failed.outcome, calls, failed.assessment, facts_digest=digest)
+            return replace(failed, calls=calls, facts_digest=digest, frame_sha256=self.frame.sha256)
         flags = [bool(answer.flag) for answer in both]
         return Judgement(
             score=1 - sum(flags) / len(flags),
@@ -62,4 +62,5 @@ class Union:
             facts_digest=digest,
             findings=tuple(finding for answer in both for finding in answer.findings),
             figures=both[0].figures,
+            frame_sha256=self.frame.sha256,
         )

@@ -67,6 +67,7 @@ def answers_in_range(case: Case) -> None:
             assert len(answer.calls) <= student.calls_per_judgement
             assert set(answer.calls) <= {spec.key for spec in caller.asked}
             assert bool(answer.calls) is case.asks_models
+            assert answer.frame_sha256 == student.frame.sha256
     assert student.design
 
 
@@ -120,6 +121,7 @@ def fails_as_a_value(case: Case) -> None:
             assert answer.score is None
             assert answer.flag is None
             assert answer.calls
+            assert answer.frame_sha256 == made(case)[0].frame.sha256
 
 
 def recovers_by_one_retry(case: Case) -> None:
