@@ -1,0 +1,101 @@
+"""Tracking beside a live run: in step with it, never in its way."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+from tests.support.made_runs import Plan, make_run
+
+from heldout.experiments.report.view import read_view
+from heldout.experiments.tracking import TrackingSettings, TrackingWriter, sync
+from heldout.experiments.tracking.recorder import Recorder
+from heldout.gepa.journal import read_journal
+
+
+def _followed(run_dir, settings, plan):
+    run_dir.mkdir()
+    writer = TrackingWriter(run_dir, settings)
+    make_run(run_dir, plan, observers=(writer.observe,))
+    writer.close()
+    return writer
+
+
+def test_what_was_written_live_is_not_written_again(tmp_path, store):
+    settings = TrackingSettings(store.uri, text="full")
+    writer = _followed(tmp_path / "run", settings, Plan(iterations=6))
+    assert writer.failure is None
+    assert writer.prompt_uri == "prompts:/made/1"
+    before = store.content()
+    assert set(before) == {"campaign", *read_view(tmp_path / "run").candidates}
+    assert sync(tmp_path / "run", store.uri).counts.changes == 0
+    assert store.content() == before
+
+
+def test_a_resumed_run_is_followed_from_its_replayed_events(tmp_path, store):
+    settings = TrackingSettings(store.uri, text="full")
+    run = tmp_path / "run"
+    _followed(run, settings, Plan(iterations=6))
+    before = store.content()
+    writer = TrackingWriter(run, settings)
+    for event in read_journal(run / "journal.jsonl"):
+        writer.observe(event, True)
+    writer.close()
+    assert writer.failure is None
+    assert store.content() == before
+
+
+def test_a_server_that_is_not_there_costs_the_campaign_nothing(tmp_path, store):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        started = time.monotonic()
+        writer = _followed(tmp_path / "run", TrackingSettings(address), Plan(iterations=6))
+        assert time.monotonic() - started < 10
+    assert writer.failure is not None
+    assert "\n" not in writer.failure
+    assert read_view(tmp_path / "run").decision == "emitted"
+    assert sync(tmp_path / "run", store.uri).counts.runs_created > 6
+
+
+def test_a_fault_of_our_own_does_not_reach_the_campaign(tmp_path, store, monkeypatch):
+    def broken(self):
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(Recorder, "step", broken)
+    writer = _followed(tmp_path / "run", TrackingSettings(store.uri), Plan(iterations=3))
+    assert writer.failure == "ZeroDivisionError: oops"
+
+
+def test_observing_costs_next_to_nothing(tmp_path, store, emitted, monkeypatch):
+    """What the campaign's own thread pays: a queue, whatever the writer is at."""
+    monkeypatch.setattr(Recorder, "step", lambda _: time.sleep(0.05))
+    monkeypatch.setattr(Recorder, "finish", lambda _: None)
+    events = read_journal(emitted / "journal.jsonl") * 50
+    writer = TrackingWriter(tmp_path, TrackingSettings(store.uri))
+    started = time.thread_time()
+    for event in events:
+        writer.observe(event, False)
+    spent = time.thread_time() - started
+    writer.close()
+    assert spent / len(events) < 50e-6
+
+
+def test_a_store_that_hangs_is_given_up_after_the_timeout(tmp_path, store, emitted, monkeypatch):
+    monkeypatch.setattr(Recorder, "finish", lambda _: time.sleep(1.0))
+    writer = TrackingWriter(tmp_path, TrackingSettings(store.uri))
+    started = time.monotonic()
+    writer.close(timeout=0.1)
+    assert time.monotonic() - started < 0.9
+    assert writer.failure == "not finished within 0.1 s"
+
+
+def test_a_run_that_ends_before_its_first_look_leaves_nothing(tmp_path, store, emitted):
+    events = read_journal(emitted / "journal.jsonl")
+    first_look = next(i for i, e in enumerate(events) if e.kind == "look")
+    writer = TrackingWriter(tmp_path, TrackingSettings(store.uri))
+    for event in events[:first_look]:
+        writer.observe(event, False)
+    writer.close()
+    assert writer.failure is None
+    assert store.client.get_experiment_by_name("heldout") is None
