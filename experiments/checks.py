@@ -251,7 +251,7 @@ def length_cap(config: Config) -> LengthCap:
 def _dropped(made: SyntheticDraw | None) -> tuple[str, ...]:
     if made is None:
         return ()
-    return tuple(f"{count} made pairs dropped: {why}" for why, count in made.dropped.items())
+    return tuple(f"while drawing the benchmark: {why} ({n})" for why, n in made.dropped.items())
 
 
 def _raise(faults: Iterable[Fault]) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from heldout.experiments.entry import guarded, version_option
+from heldout.experiments import cli_judges, cli_runs
+from heldout.experiments.entry import (
+    JsonFlag,
+    RunArgument,
+    SetOption,
+    guarded,
+    show,
+    version_option,
+)
 
 app = typer.Typer(
     name="heldout",
@@ -22,15 +28,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-JsonFlag = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a configuration value; repeatable."),
-]
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
 
 @app.callback()
@@ -110,7 +107,7 @@ def verify(run: RunArgument, as_json: JsonFlag = False) -> None:
         from heldout.experiments.verifying import verify_run  # noqa: PLC0415
 
         found = verify_run(run)
-        _print(found.to_json() if as_json else found.text)
+        show(found.to_json() if as_json else found.text)
     raise typer.Exit(found.exit_status)
 
 
@@ -125,7 +122,7 @@ def split(
     with guarded():
         from heldout.experiments.commands import freeze_split  # noqa: PLC0415
 
-        _print(freeze_split(config, out, settings or [], as_json=as_json))
+        show(freeze_split(config, out, settings or [], as_json=as_json))
 
 
 @app.command()
@@ -137,7 +134,7 @@ def looks(
     with guarded():
         from heldout.experiments.commands import list_looks  # noqa: PLC0415
 
-        _print(list_looks(manifest, as_json=as_json))
+        show(list_looks(manifest, as_json=as_json))
 
 
 @app.command()
@@ -151,12 +148,11 @@ def synth(
     with guarded():
         from heldout.experiments.commands import make_synthetic  # noqa: PLC0415
 
-        _print(make_synthetic(consultations, seed, out, as_json=as_json))
+        show(make_synthetic(consultations, seed, out, as_json=as_json))
 
 
-def _print(value: dict[str, Any] | str) -> None:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-    sys.stdout.write(text + "\n")
+app.add_typer(cli_runs.app)
+app.add_typer(cli_judges.app)
 
 
 def main() -> None:

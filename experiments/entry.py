@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from heldout.splits.errors import HeldoutError, UserFault
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+JsonFlag = Annotated[
+    bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a configuration value; repeatable."),
+]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
+
+
+def show(value: dict[str, Any] | list[Any] | str | RenderableType) -> None:
+    """Print a result on standard output: JSON values as JSON, text as it is, the rest by rich."""
+    if isinstance(value, str):
+        sys.stdout.write(value + "\n")
+    elif isinstance(value, dict | list):
+        sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    else:
+        from rich.console import Console  # noqa: PLC0415
+
+        Console().print(value)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from heldout.experiments.checks import Checked
+from heldout.experiments.powering import short_form
 from heldout.gepa.minibatch import ConsultationFirst
 
 
@@ -25,6 +26,7 @@ def plan(checked: Checked) -> dict[str, Any]:
         + s.max_merges * batch * s.samples,
         "confirm": held + int(c.drift_share * notes["heldout"]) + 1,
     }
+    resolved = short_form(checked)
     if s.max_judgements is not None:
         judgements["search"] = min(judgements["search"], s.max_judgements)
     return {
@@ -45,7 +47,9 @@ def plan(checked: Checked) -> dict[str, Any]:
                 "usd": checked.confirmation.usd if checked.student.pin.priced else None,
             },
         },
-        "warnings": list(partition.warnings),
+        "power": resolved.to_json(),
+        "power_in_words": list(resolved.sentences),
+        "warnings": [*partition.warnings, *resolved.warnings],
         "notices": list(checked.notices),
     }
 
@@ -63,6 +67,7 @@ def plan_text(planned: dict[str, Any]) -> str:
         "judgements, at most: " + _counts(most["judgements"]),
         f"held for the confirmation: {held['calls']} calls, {held['tokens']} tokens, {usd}",
         f"planned looks at held-out: {planned['planned_looks']}",
+        *planned["power_in_words"],
         *(f"warning: {line}" for line in planned["warnings"]),
         *planned["notices"],
         "nothing was written (dry run)",
