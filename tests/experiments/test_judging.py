@@ -209,3 +209,18 @@ def test_another_block_can_be_judged_and_its_hash_stands_on_the_result():
     store.close()
     assert all("My own block." in request.messages[0].content for request in model.requests)
     assert result.to_json()["block_sha256"] == sha256_text("My own block.")
+
+
+def test_a_set_without_omissions_has_no_omission_figures():
+    notes = tuple(note for note in NOTES.notes if not note.label.note_class.is_omission)
+    few = NoteSet("commissions only", notes, CleanMeans.UNEDITED)
+    results = judged(["whole_note", "three_stage", "word_count"], notes=few)
+    for result in results:
+        row = result.to_json()
+        assert row["paired_omissions"] is None
+        assert row["paired_commissions"] is not None
+        assert row["by_trace"] == {}
+        assert row["n"]["omissions"] == 0
+    text = to_markdown(results, simulated=False)
+    assert "| whole_note | na |" in text
+    assert "| 0/0 |" in text

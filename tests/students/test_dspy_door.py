@@ -207,6 +207,34 @@ def test_an_optimiser_of_instructions_runs_on_it_and_changes_only_the_block():
     assert len(frames) == 1
 
 
+def test_reflective_optimisation_runs_on_it():
+    def reply(request):
+        text = request.messages[-1].text
+        if "<answer_format>" not in text:
+            return json.dumps({"new_instruction": "Look for gaps."}), "stop"
+        return json.dumps({"score": 10 if "Look for gaps." in text else 1}), "stop"
+
+    def metric(gold, found, trace=None, pred_name=None, pred_trace=None):
+        return dspy.Prediction(score=found.score / 10, feedback="A fact is missing.")
+
+    lm, _ = lm_of(reply)
+    with dspy.context(lm=lm):
+        optimiser = dspy.GEPA(
+            metric=metric,
+            reflection_lm=lm,
+            max_metric_calls=16,
+            reflection_minibatch_size=2,
+            num_threads=1,
+            seed=0,
+        )
+        best = optimiser.compile(
+            module_of(design_called("whole_note")),
+            trainset=[example(note) for note in NOTES[:4]],
+            valset=[example(note) for note in NOTES[4:8]],
+        )
+    assert best.block == "Look for gaps."
+
+
 def test_facts_are_bought_once_a_module_and_consultation():
     lm, engine = lm_of()
     module = module_of(design_called("three_stage"))
