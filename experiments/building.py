@@ -119,6 +119,7 @@ def open_session(
                 ledger,
                 concurrency=config.concurrency,
                 stop=stop,
+                retry=config.retry,
             )
             splits = open_splits(
                 checked.load,

@@ -6,7 +6,7 @@ import shutil
 import signal
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -14,18 +14,20 @@ from typing import Any
 
 import yaml
 
-from heldout.experiments.building import Remark, Who, open_session
+from heldout.experiments.building import Remark, Session, Who, open_session
+from heldout.experiments.calls_told import calls_body
 from heldout.experiments.checks import CONSULTATIONS_FILE, PAIRS_FILE, Checked, check, new_partition
 from heldout.experiments.loading import load_config, parse_setting
 from heldout.experiments.progress import Progress
 from heldout.experiments.provenance import provenance
+from heldout.experiments.report.pages import write_report
 from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.rundir import RunDirectory, existing_run
 from heldout.experiments.schema import Config
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.campaign import Campaign
 from heldout.gepa.events import Event, EventKind, FinishReason
-from heldout.gepa.journal import Observer, RunJournal, read_journal
+from heldout.gepa.journal import Observer, read_journal
 from heldout.gepa.record import Record
 from heldout.splits.errors import (
     BadInput,
@@ -35,6 +37,7 @@ from heldout.splits.errors import (
     InfrastructureFailure,
     LooksSpent,
     StopRequested,
+    StoreUnavailable,
     UserFault,
 )
 from heldout.splits.hashing import sha256_json
@@ -202,12 +205,13 @@ def _work(
         error: HeldoutError | None = None
         try:
             Campaign(session.parts).run()
-        except UserFault as fault:
-            _remark_stop(session.parts.journal, fault)
-            raise
         except HeldoutError as stopped:
-            _remark_stop(session.parts.journal, stopped)
             error = stopped
+        _remark_end(session, error)
+        if isinstance(error, UserFault):
+            raise error
+        if error is None:
+            write_report(run.path)
     return Ended(run, tuple(read_journal(run.journal)), error, writer.failure if writer else None)
 
 
@@ -222,15 +226,21 @@ def _tracking(checked: Checked, run: RunDirectory) -> TrackingWriter | None:
     )
 
 
-def _remark_stop(journal: RunJournal, error: HeldoutError) -> None:
-    journal.remark(
-        EventKind.STOPPED,
-        {
-            "finish_reason": _finish_reason(error),
-            "exit_status": error.exit_status,
-            "message": str(error),
-        },
-    )
+def _remark_end(session: Session, error: HeldoutError | None) -> None:
+    """Put on record what the session asked of models, and why it stopped if it did."""
+    journal = session.parts.journal
+    # A full disk takes no remark either; the error that stopped the run is told all the same.
+    with suppress(StoreUnavailable):
+        journal.remark(EventKind.CALLS, calls_body(session.caller))
+        if error is not None:
+            journal.remark(
+                EventKind.STOPPED,
+                {
+                    "finish_reason": _finish_reason(error),
+                    "exit_status": error.exit_status,
+                    "message": str(error),
+                },
+            )
 
 
 def _finish_reason(error: HeldoutError) -> str:
@@ -241,6 +251,8 @@ def _finish_reason(error: HeldoutError) -> str:
             return FinishReason.STOP_REQUESTED
         case CircuitOpen() | InfrastructureFailure():
             return FinishReason.CIRCUIT_OPEN
+        case StoreUnavailable():
+            return FinishReason.STORE_UNAVAILABLE
     return FinishReason.FAULT
 
 

@@ -16,6 +16,7 @@ from heldout.gepa.gate import GateSettings
 from heldout.gepa.settings import ConfirmSettings, SearchSettings
 from heldout.reflectors.payload import MIN_PAYLOAD_TOKENS
 from heldout.splits.benchmark import CleanMeans
+from heldout.students.retry import Retry
 
 Positive = Annotated[int, Field(ge=1)]
 Design = Literal["whole_note", "per_fact_checker"]
@@ -170,6 +171,8 @@ class Config(Section):
     gate: GateSettings = GateSettings()
     store: StoreSection = StoreSection()
     budget: CapsSection = CapsSection()
+    retry: Retry = Retry()
+    """How long a call is asked again after a fault, and when all failing stops the run."""
     tracking: TrackingSection = TrackingSection()
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from heldout.experiments.calls_told import calls_of
 from heldout.gepa.candidates import Kind, Status
 from heldout.gepa.events import Event, EventKind
 from heldout.gepa.record import Record
@@ -40,6 +41,7 @@ def summarise(run_dir: Path, events: Sequence[Event]) -> Json:
         "prompt_file": str(run_dir.resolve() / emission["prompt_file"]) if emission else None,
         "candidates": _counts(record),
         "budget": _budget(record),
+        "calls": calls_of(record),
         "lineage_sha256": finished["lineage_sha256"] if finished else record.lineage_sha256,
     }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from heldout.experiments.calls_told import calls_lines
+
 Json = dict[str, Any]
 
 MEANING = {
@@ -45,6 +47,7 @@ def status_text(summary: Json) -> str:
         f"{counts['entered']} entered, {counts['merges']} merges",
         f"spent: {budget['calls']} calls, {budget['tokens']} tokens, USD {usd}, "
         f"{budget['wall_s']:.0f} s",
+        *calls_lines(summary["calls"]),
         *_figures(summary),
         *(["simulated models"] if summary["simulated"] else []),
         f"lineage {summary['lineage_sha256']}",
@@ -56,6 +59,7 @@ def ending(summary: Json) -> str:
     """What `run` and `resume` print last: the decision, the figures, where everything is."""
     run_dir = _shown(summary["run_dir"])
     lines = ["", f"Decision: {decision_sentence(summary)}", *_figures(summary)]
+    lines += [f"Calls:    {line}" for line in calls_lines(summary["calls"])]
     if summary["simulated"]:
         lines.append("          simulated models: no figure here is about a real one")
     if summary["prompt_file"]:

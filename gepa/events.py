@@ -22,6 +22,7 @@ id; no body holds a word of any note or transcript. Rates lie in [0, 1].
 | `emission` | hashes of prompt file and card |
 | `finished` | finish reason, decision, `lineage_sha256`, totals |
 | `opened`, `resumed`, `stopped`, `amended` (remarks) | versions, host, reason, changed settings |
+| `calls` (remark) | what a session asked of models: requests, faults by kind, sent twice |
 """
 
 from __future__ import annotations
@@ -54,9 +55,18 @@ class EventKind(StrEnum):
     RESUMED = "resumed"
     STOPPED = "stopped"
     AMENDED = "amended"
+    CALLS = "calls"
 
 
-REMARKS = frozenset({EventKind.OPENED, EventKind.RESUMED, EventKind.STOPPED, EventKind.AMENDED})
+REMARKS = frozenset(
+    {
+        EventKind.OPENED,
+        EventKind.RESUMED,
+        EventKind.STOPPED,
+        EventKind.AMENDED,
+        EventKind.CALLS,
+    }
+)
 """Kinds that a resumed run does not recompute."""
 
 
@@ -83,6 +93,7 @@ class FinishReason(StrEnum):
     HARD_CAP = "hard_cap"
     STOP_REQUESTED = "stop_requested"
     CIRCUIT_OPEN = "circuit_open"
+    STORE_UNAVAILABLE = "store_unavailable"
     FAULT = "fault"
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.gepa.events import Event, EventKind
-from heldout.splits.errors import BadInput, JournalBroken, JournalMismatch
+from heldout.splits.errors import BadInput, JournalBroken, JournalMismatch, StoreUnavailable
 from heldout.splits.hashing import canonical_json
 
 GENESIS = "0" * 64
@@ -167,12 +167,23 @@ class RunJournal:
             f'{{"body":{body},"hash":"{own}","kind":"{kind}","n":{index},'
             f'"prev":"{prev}","t":"{time}"}}\n'
         )
-        self._file.write(line.encode("utf-8", "surrogatepass"))
-        self._file.flush()
-        if kind not in WITHIN_ITERATION:
-            os.fsync(self._file.fileno())
+        self._put_down(line.encode("utf-8", "surrogatepass"), flush=kind not in WITHIN_ITERATION)
         self._length, self._head = index + 1, own
         self._tell(Event(index, time, kind, json.loads(body), prev, own), False)
+
+    def _put_down(self, line: bytes, *, flush: bool) -> None:
+        """Write one line, whole or not at all. Raises StoreUnavailable on a full disk."""
+        handle = self._file.fileno()
+        start, left = os.fstat(handle).st_size, memoryview(line)
+        try:
+            while left:
+                left = left[os.write(handle, left) :]
+            if flush:
+                os.fsync(handle)
+        except OSError as error:
+            # A torn line must not run into the next one.
+            os.ftruncate(handle, start)
+            raise StoreUnavailable(str(self.path), error.strerror or str(error)) from error
 
     def _tell(self, event: Event, replayed: bool) -> None:
         self.events.append(event)

@@ -1,0 +1,49 @@
+"""What a run asked of models, fault by fault: on record, in the JSON object, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from heldout.gepa.events import EventKind
+from heldout.gepa.record import Record
+from heldout.students.caller import Caller
+
+Json = dict[str, Any]
+
+
+def calls_body(caller: Caller) -> Json:
+    """The remark of one session. `maybe_twice` are the calls in flight when the last one died."""
+    counts = caller.counts
+    return {
+        "requests": counts.requests,
+        "answered": counts.made,
+        "from_store": counts.from_store,
+        "faults": dict(sorted(counts.faults.items())),
+        "maybe_twice": [left.call for left in caller.store.unfinished],
+    }
+
+
+def calls_of(record: Record) -> Json:
+    """The sum over the sessions of a run that came to an orderly end."""
+    total: Json = {"requests": 0, "answered": 0, "from_store": 0, "maybe_twice": []}
+    faults: Counter[str] = Counter()
+    for body in record.bodies(EventKind.CALLS):
+        for name in ("requests", "answered", "from_store", "maybe_twice"):
+            total[name] = total[name] + body[name]
+        faults.update(body["faults"])
+    return {**total, "faults": dict(sorted(faults.items()))}
+
+
+def calls_lines(calls: Mapping[str, Any]) -> list[str]:
+    """What is worth telling: faults, and what may be bought twice; nothing if all was well."""
+    lines = []
+    faults = calls["faults"]
+    if faults:
+        told = ", ".join(f"{kind} {count}" for kind, count in faults.items())
+        lines.append(f"{calls['requests']} requests, {sum(faults.values())} failed ({told})")
+    twice = calls["maybe_twice"]
+    if twice:
+        lines.append(f"{len(twice)} in flight at a kill, perhaps sent twice: {'; '.join(twice)}")
+    return lines
