@@ -9,6 +9,7 @@ from rich.console import RenderableType
 
 from heldout.experiments.compare import CompareSettings, compare, to_json
 from heldout.experiments.compare_table import render
+from heldout.experiments.fact_digests import read_facts, refuse_other_facts
 from heldout.experiments.score_files import read_scores, score_tables
 from heldout.gepa.settings import Primary
 from heldout.splits.benchmark import CleanMeans
@@ -25,10 +26,12 @@ def compare_files(
 ) -> dict[str, Any] | RenderableType:
     """Compare candidate and baseline; `benchmark` is its pairs file and its consultations.
 
-    Raises BadInput for files that cannot be read or are not about the same notes.
+    Raises BadInput for files that cannot be read, are not about the same notes, or rest on
+    different facts.
     """
     pairs, consultations = benchmark
     texts = None if pairs is None else load(BenchmarkSource(pairs, consultations))
+    refuse_other_facts(sources, *map(read_facts, sources))
     files = read_scores(sources[0]), read_scores(sources[1])
     ours, theirs = score_tables(*files, texts)
     settings = CompareSettings(seed=seed, primary=primary)

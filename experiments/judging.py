@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+from heldout.experiments.fact_digests import refuse_other_facts
 from heldout.experiments.judging_costs import CallCosts, NoteCosts, note_costs
 from heldout.gepa.statistics.counts import Count
 from heldout.gepa.statistics.facts import NAMING_LEVELS, names_the_fact
@@ -268,26 +269,15 @@ def judge_roster(
     ]
 
 
-def refuse_other_facts(first: DesignResult, second: DesignResult) -> None:
-    """Raise BadInput unless two results may be compared: same set, same facts where both have them.
-
-    A difference between per-fact judges that were handed different facts is no difference between
-    judges.
-    """
-    names = f"{first.design.name} and {second.design.name}"
+def refuse_comparison(first: DesignResult, second: DesignResult) -> None:
+    """Raise BadInput unless two results may be compared: same notes, and the same facts if any."""
+    names = (first.design.name, second.design.name)
     if first.notes.digest != second.notes.digest:
         raise BadInput.one(
-            names, f"judged on different notes ({first.notes.name}; {second.notes.name})"
+            " and ".join(names),
+            f"judged on different notes ({first.notes.name}; {second.notes.name})",
         )
-    other = sorted(
-        name
-        for name in first.facts.keys() & second.facts.keys()
-        if first.facts[name] != second.facts[name]
-    )
-    if other:
-        raise BadInput.one(
-            names, f"judged on different facts of {len(other)} consultation(s): {other[0]} …"
-        )
+    refuse_other_facts(names, first.facts, second.facts)
 
 
 def note_rows(result: DesignResult, replicate: int) -> Iterator[dict[str, Any]]:

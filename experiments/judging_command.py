@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
+from heldout.experiments.fact_digests import facts_path
 from heldout.experiments.judging import (
     DesignResult,
     JudgeSettings,
@@ -135,7 +136,10 @@ def write(report: JudgeReport, out: Path) -> None:
         for replicate in range(len(result.judgements)):
             name = f"{result.design.name}.{replicate}"
             scores = json.dumps(scores_json(result, replicate)) + "\n"
-            (out / "scores" / f"{name}.json").write_text(scores, "utf-8")
+            path = out / "scores" / f"{name}.json"
+            path.write_text(scores, "utf-8")
+            if result.facts:
+                facts_path(path).write_text(json.dumps(result.facts, indent=1) + "\n", "utf-8")
             rows = [json.dumps(row) for row in note_rows(result, replicate)]
             (out / "notes" / f"{name}.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
 

@@ -14,7 +14,7 @@ from heldout.experiments.judging import (
     judge_design,
     judge_roster,
     note_rows,
-    refuse_other_facts,
+    refuse_comparison,
     scores_json,
 )
 from heldout.experiments.judging_table import to_csv, to_markdown
@@ -106,21 +106,21 @@ def test_designs_that_share_stages_buy_them_once_and_are_charged_alike():
     asked = [request.messages[0].content for request in model.requests]
     assert sum('{"facts": [' in prompt for prompt in asked) == 3
     assert first.facts == second.facts
-    refuse_other_facts(first, second)
+    refuse_comparison(first, second)
 
 
 def test_results_on_different_facts_or_notes_are_not_compared():
     two, three, plain = judged(["per_fact_checker", "three_stage", "whole_note"])
-    refuse_other_facts(two, plain)
+    refuse_comparison(two, plain)
     moved = replace(three, judgements=two.judgements)
-    refuse_other_facts(two, moved)
+    refuse_comparison(two, moved)
     changed = [[replace(answer, facts_digest="other") for answer in run] for run in two.judgements]
     with pytest.raises(BadInput, match="different facts of 3 consultation"):
-        refuse_other_facts(two, replace(two, judgements=tuple(map(tuple, changed))))
+        refuse_comparison(two, replace(two, judgements=tuple(map(tuple, changed))))
     few = NoteSet("made, some", NOTES.notes[:7], CleanMeans.UNEDITED)
     [elsewhere] = judged(["whole_note"], notes=few)
     with pytest.raises(BadInput, match="different notes"):
-        refuse_other_facts(plain, elsewhere)
+        refuse_comparison(plain, elsewhere)
     with pytest.raises(ValueError, match="never share a table"):
         to_csv([plain, elsewhere])
 

@@ -6,6 +6,7 @@ import pytest
 from tests.support.answering_model import AnsweringModel
 from tests.support.notes import benchmark
 
+from heldout.experiments.comparing import compare_files
 from heldout.experiments.judging_command import JudgeRequest, judge_command
 from heldout.splits.errors import BadInput
 from heldout.splits.loading import BenchmarkSource, open_benchmark
@@ -174,3 +175,30 @@ def test_a_block_of_ones_own_goes_with_one_design(tmp_path):
     block.write_text("\n", encoding="utf-8")
     with pytest.raises(BadInput, match="holds no text"):
         judged(request(tmp_path, designs=("whole_note",), block=block))
+
+
+def test_scores_on_different_facts_are_refused_by_compare(tmp_path):
+    source = written(tmp_path)
+    judged(request(tmp_path, designs=("three_stage", "three_stage_widened", "per_fact_checker")))
+    scores = tmp_path / "out" / "scores"
+
+    def compared(first, second):
+        return compare_files(
+            (str(scores / f"{first}.0.json"), str(scores / f"{second}.0.json")),
+            benchmark=(source.pairs, source.consultations),
+            primary="paired_omissions",
+            seed=1,
+            as_json=True,
+        )
+
+    assert compared("three_stage", "three_stage_widened")["n"]["omissions"] == 4 * CONSULTATIONS
+    assert compared("three_stage", "word_count")
+    with pytest.raises(BadInput, match=rf"different facts of {CONSULTATIONS} consultation"):
+        compared("three_stage", "per_fact_checker")
+    facts = scores / "three_stage.0.facts.json"
+    facts.write_text("[1]")
+    with pytest.raises(BadInput, match="must map consultations"):
+        compared("three_stage", "word_count")
+    facts.write_text("{")
+    with pytest.raises(BadInput, match="cannot be read"):
+        compared("three_stage", "word_count")
