@@ -31,6 +31,7 @@ def event_points(event: Event, at: Moment) -> Iterator[Point]:
     figures = {
         EventKind.CANDIDATE: _candidate,
         EventKind.ITERATION: _iteration,
+        EventKind.WINNER: _winner,
         EventKind.GATE: _gate,
         EventKind.FINISHED: _finished,
     }.get(event.kind)
@@ -50,9 +51,19 @@ def _candidate(body: Body) -> Figures:
             side, name = key.split("_", 1)
             yield f"reflect/{name}_{side}", value
     if body["status"] == Status.ENTERED:
-        yield "accept/paired_omissions", body["accept"]["paired_omissions"]
-        yield "accept/paired_commissions", body["accept"]["paired_commissions"]
-        yield "accept/swept_detection", rate(body["accept"]["swept"]["detection"])
+        yield from _accept("accept/entry_", body["accept"])
+
+
+def _accept(prefix: str, measures: Body) -> Figures:
+    yield f"{prefix}paired_omissions", measures["paired_omissions"]
+    yield f"{prefix}paired_commissions", measures["paired_commissions"]
+    yield f"{prefix}swept_detection", rate(measures["swept"]["detection"])
+
+
+def _winner(body: Body) -> Figures:
+    """The winner's figures, under the names that the candidates' own runs have."""
+    yield from _accept("accept/", body["accept"]["winner"])
+    yield from _accept("accept/baseline_", body["accept"]["baseline"])
 
 
 def _iteration(body: Body) -> Figures:

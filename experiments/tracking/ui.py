@@ -14,6 +14,12 @@ from heldout.experiments.tracking.syncing import read_into, settings_of
 
 HOST = "127.0.0.1"
 
+SERVER_ENVIRONMENT = {
+    **ENVIRONMENT,
+    # Seven processes for jobs that nobody starts here.
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class OpenUi:
@@ -41,7 +47,7 @@ def open_ui(run_dir: Path, port: int = 5000, tracking_uri: str | None = None) ->
     base = settings.uri.rstrip("/") if not settings.is_local else f"http://{HOST}:{port}"
     return OpenUi(
         command=server_command(settings.uri, port) if settings.is_local else None,
-        environment={k: v for k, v in ENVIRONMENT.items() if k not in os.environ},
+        environment={name: os.environ.get(name, v) for name, v in SERVER_ENVIRONMENT.items()},
         url=f"{base}{recorder.view_fragment}",
         run_url=f"{base}{recorder.fragment}",
     )

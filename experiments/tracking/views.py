@@ -20,8 +20,6 @@ COLUMNS = (
     f"tags.`{TAG}status`",
     f"tags.`{TAG}reason`",
     "metrics.`accept/paired_omissions`",
-    "metrics.`accept/paired_commissions`",
-    "metrics.`accept/swept_detection`",
     "metrics.`reflect/reward_change`",
     "metrics.`reflect/separation_change`",
     "metrics.`heldout/difference_estimate`",
