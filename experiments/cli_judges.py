@@ -102,6 +102,14 @@ def judge(
     replicates: Annotated[int, typer.Option(min=1, help="Repetitions of the whole.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the calls.")] = 11,
     concurrency: Annotated[int, typer.Option(min=1, max=512)] = 8,
+    clean_means: Annotated[
+        Literal["unedited", "verified"], typer.Option(help="What the clean notes are.")
+    ] = "unedited",
+    transcript: Annotated[
+        Literal["present", "absent"], typer.Option(help="Whether there are transcripts.")
+    ] = "present",
+    tracking: Annotated[bool, typer.Option(help="Record the roster in MLflow.")] = True,
+    tracking_uri: Annotated[str | None, typer.Option(help="Where, if not the default.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Judge a benchmark with one or several designs, or all of them.
@@ -109,17 +117,19 @@ def judge(
     Held-out notes are no choice here: they are looks of a campaign or of a rerun.
     """
     with guarded():
-        from rich.markdown import Markdown  # noqa: PLC0415
-
         from heldout.experiments.building import simulated_models  # noqa: PLC0415
         from heldout.experiments.judging_command import JudgeRequest, judge_command  # noqa: PLC0415
-        from heldout.experiments.judging_table import to_markdown  # noqa: PLC0415
+        from heldout.experiments.judging_table import render  # noqa: PLC0415
+        from heldout.experiments.judging_tracking import track_or_say  # noqa: PLC0415
+        from heldout.splits.benchmark import CleanMeans  # noqa: PLC0415
         from heldout.splits.loading import BenchmarkSource  # noqa: PLC0415
         from heldout.students.chat import Budget  # noqa: PLC0415
 
         request = JudgeRequest(
             designs=tuple(designs),
-            benchmark=BenchmarkSource(benchmark, consultations),
+            benchmark=BenchmarkSource(
+                benchmark, consultations, CleanMeans(clean_means), transcript=transcript
+            ),
             out=out,
             seed=seed,
             budget=Budget(max_tokens, effort),
@@ -133,5 +143,7 @@ def judge(
             concurrency=concurrency,
         )
         report = judge_command(request, simulated_models())
-        table = to_markdown(report.results, simulated=report.simulated)
-        show(report.to_json() if as_json else Markdown(table))
+        if tracking:
+            track_or_say(report, tracking_uri)
+        table = render(report.results, simulated=report.simulated)
+        show(report.to_json() if as_json else table)

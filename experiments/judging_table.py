@@ -7,7 +7,10 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich import box
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from heldout.experiments.judging import DesignResult
 from heldout.splits.benchmark import CleanMeans
@@ -59,14 +62,41 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def render(results: Sequence[DesignResult], *, simulated: bool) -> Table:
-    """All designs of one roster. Raises ValueError for results on different sets."""
+def render(results: Sequence[DesignResult], *, simulated: bool) -> Group:
+    """All designs of one roster, for a terminal of 80 columns.
+
+    Raises ValueError for results on different sets.
+    """
     _one_set(results)
-    table = Table(title=title(results, simulated=simulated), title_justify="left")
-    for name in columns(results[0].notes.clean_means):
+    rows = [cells(result.to_json()) for result in results]
+    flags = FLAGS[results[0].notes.clean_means]
+    return Group(
+        Text(title(results, simulated=simulated)),
+        _table(PAIRED_HEADS, [(row[0], *row[1:6]) for row in rows]),
+        _table(RATE_HEADS, [(row[0], *row[6:]) for row in rows]),
+        Text(
+            "paired: share of pairs in the right order, ties half; 0.5 is chance. det: omissions "
+            f"detected; flags: {flags}; rule: at the design's own rule; swept: at the most "
+            "sensitive threshold within the cap. USD alone: a note alone in its consultation; "
+            "shared: consultation stages spread over its notes."
+        ),
+    )
+
+
+PAIRED_HEADS = ("design", "paired omissions", "complete", "weak", "strong", "commissions")
+RATE_HEADS = (
+    "design", "rule det", "flags", "swept det", "flags", "viol.", "USD alone", "shared", "calls",
+)  # fmt: skip
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in heads:
         table.add_column(name, justify="left" if name == "design" else "right", overflow="fold")
-    for result in results:
-        table.add_row(*cells(result.to_json()))
+    for row in rows:
+        table.add_row(row[0].replace(" (experimental)", "*"), *row[1:])
+    if any(row[0].endswith("(experimental)") for row in rows):
+        table.caption = "* experimental"
     return table
 
 

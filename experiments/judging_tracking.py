@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,9 +12,18 @@ from typing import Any
 from heldout.experiments.judging import DesignResult
 from heldout.experiments.judging_command import JudgeReport
 from heldout.experiments.judging_table import to_csv, to_markdown
-from heldout.experiments.tracking.content import CAMPAIGN, TAG, Found, Point, RunContent, SplitData
+from heldout.experiments.tracking.content import (
+    CAMPAIGN,
+    TAG,
+    Found,
+    Point,
+    RunContent,
+    SplitData,
+    TrackingFailed,
+)
 from heldout.experiments.tracking.door import Door
 from heldout.experiments.tracking.settings import TrackingSettings
+from heldout.experiments.tracking.syncing import default_uri
 
 CONTENT = f"{TAG}content_sha256"
 DIGEST_CHARACTERS = 32
@@ -31,6 +41,14 @@ def track(report: JudgeReport, settings: TrackingSettings) -> None:
     parent = _put(door, report.run_id, _roster(report, now), known, None)
     for result in report.results:
         _put(door, report.run_id, _design(report, result, now), known, parent.id)
+
+
+def track_or_say(report: JudgeReport, uri: str | None) -> None:
+    """`track` at `uri` or the default; a store that fails is one line on standard error."""
+    try:
+        track(report, TrackingSettings(default_uri(uri)))
+    except (TrackingFailed, OSError) as error:
+        print(f"not recorded in MLflow: {error}", file=sys.stderr)
 
 
 def _put(

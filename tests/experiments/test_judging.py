@@ -2,9 +2,11 @@ import asyncio
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 from tests.support.answering_model import AnsweringModel
 from tests.support.notes import benchmark
 
@@ -17,7 +19,7 @@ from heldout.experiments.judging import (
     refuse_comparison,
     scores_json,
 )
-from heldout.experiments.judging_table import to_csv, to_markdown
+from heldout.experiments.judging_table import render, to_csv, to_markdown
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.errors import BadInput, CallRefused, InfrastructureFailure
 from heldout.splits.hashing import sha256_text
@@ -224,3 +226,20 @@ def test_a_set_without_omissions_has_no_omission_figures():
     text = to_markdown(results, simulated=False)
     assert "| whole_note | na |" in text
     assert "| 0/0 |" in text
+
+
+def test_the_terminal_shows_whole_figures_at_eighty_columns():
+    results = judged([design.name for design in ROSTER], replicates=1)
+    out = io.StringIO()
+    Console(file=out, width=80).print(render(results, simulated=True))
+    text = out.getvalue()
+    assert "…" not in text
+    assert "section_coverage*" in text
+    assert "* experimental" in text
+    for result in results:
+        figure = result.to_json()["paired_omissions"]
+        assert re.search(rf"{result.design.name}\*? +{figure:.3f} ", text)
+    few = NoteSet("few", NOTES.notes[:7], CleanMeans.UNEDITED)
+    mixed = [results[0], *judged(["constant"], notes=few)]
+    with pytest.raises(ValueError, match="never share a table"):
+        render(mixed, simulated=True)

@@ -202,3 +202,34 @@ def test_scores_on_different_facts_are_refused_by_compare(tmp_path):
     facts.write_text("{")
     with pytest.raises(BadInput, match="cannot be read"):
         compared("three_stage", "word_count")
+
+
+def test_the_command_prints_a_table_or_a_list(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from heldout.experiments.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    source = written(tmp_path)
+    asked = [
+        "judge", "per_fact_checker", "--benchmark", str(source.pairs), "--consultations",
+        str(source.consultations), "--model", "sim/judge", "--out", "out", "--no-tracking",
+    ]  # fmt: skip
+    shown = CliRunner().invoke(app, asked)
+    assert shown.exit_code == 0, shown.output
+    assert "flags on unedited notes" in " ".join(shown.output.split())
+    listed = CliRunner().invoke(app, [*asked, "--clean-means", "verified", "--json"])
+    rows = json.loads(listed.output)
+    assert rows[0]["design"] == "per_fact_checker"
+    assert rows[0]["clean_means"] == "verified"
+    assert not (tmp_path / "mlruns").exists()
+
+
+def test_a_store_that_fails_costs_one_line(tmp_path, capsys):
+    pytest.importorskip("mlflow")
+    from heldout.experiments.judging_tracking import track_or_say
+
+    report = judged(request(tmp_path))
+    (tmp_path / "file").write_text("")
+    track_or_say(report, f"sqlite:///{tmp_path / 'file' / 'mlflow.db'}")
+    assert capsys.readouterr().err.startswith("not recorded in MLflow: ")
