@@ -120,7 +120,6 @@ def judge(
         from heldout.experiments.building import simulated_models  # noqa: PLC0415
         from heldout.experiments.judging_command import JudgeRequest, judge_command  # noqa: PLC0415
         from heldout.experiments.judging_table import render  # noqa: PLC0415
-        from heldout.experiments.judging_tracking import track_or_say  # noqa: PLC0415
         from heldout.splits.benchmark import CleanMeans  # noqa: PLC0415
         from heldout.splits.loading import BenchmarkSource  # noqa: PLC0415
         from heldout.students.chat import Budget  # noqa: PLC0415
@@ -144,6 +143,8 @@ def judge(
         )
         report = judge_command(request, simulated_models())
         if tracking:
+            from heldout.experiments.judging_tracking import track_or_say  # noqa: PLC0415
+
             track_or_say(report, tracking_uri)
         table = render(report.results, simulated=report.simulated)
         show(report.to_json() if as_json else table)

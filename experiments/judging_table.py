@@ -72,29 +72,29 @@ def render(results: Sequence[DesignResult], *, simulated: bool) -> Group:
     flags = FLAGS[results[0].notes.clean_means]
     return Group(
         Text(title(results, simulated=simulated)),
-        _table(PAIRED_HEADS, [(row[0], *row[1:6]) for row in rows]),
-        _table(RATE_HEADS, [(row[0], *row[6:]) for row in rows]),
+        _table(PAIRED_HEADS, [(*row[:6], row[10]) for row in rows]),
+        _table(RATE_HEADS, [(row[0], *row[6:10], *row[11:13]) for row in rows]),
         Text(
-            "paired: share of pairs in the right order, ties half; 0.5 is chance. det: omissions "
-            f"detected; flags: {flags}; rule: at the design's own rule; swept: at the most "
-            "sensitive threshold within the cap. USD alone: a note alone in its consultation; "
-            "shared: consultation stages spread over its notes."
+            "paired: share of pairs in the right order, ties half; 0.5 is chance. viol.: judgings "
+            f"without a score. det: omissions detected; flags: {flags}; rule: at the design's own "
+            "rule (-: it has none); swept: at the most sensitive threshold within the cap. "
+            "USD alone: a note alone in its consultation; shared: consultation stages spread over "
+            "its notes."
         ),
     )
 
 
-PAIRED_HEADS = ("design", "paired omissions", "complete", "weak", "strong", "commissions")
-RATE_HEADS = (
-    "design", "rule det", "flags", "swept det", "flags", "viol.", "USD alone", "shared", "calls",
-)  # fmt: skip
+PAIRED_HEADS = ("paired", "omissions", "complete", "weak", "strong", "commissions", "viol.")
+RATE_HEADS = ("flags", "rule det", "flags", "swept det", "flags", "USD alone", "shared")
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in heads:
-        table.add_column(name, justify="left" if name == "design" else "right", overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for place, name in enumerate(heads):
+        table.add_column(name, justify="right" if place else "left", no_wrap=True)
     for row in rows:
-        table.add_row(row[0].replace(" (experimental)", "*"), *row[1:])
+        short = [cell.replace("no rule", "-") for cell in row[1:]]
+        table.add_row(row[0].replace(" (experimental)", "*"), *short)
     if any(row[0].endswith("(experimental)") for row in rows):
         table.caption = "* experimental"
     return table
