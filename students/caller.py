@@ -27,6 +27,7 @@ from heldout.students.ledger import Ledger, Reservation
 from heldout.students.retry import Breaker, Retry
 from heldout.students.store import CallStore, Reuse
 from heldout.students.store_rows import StoredCall
+from heldout.students.warming import Prefixes
 
 STOP_POLL_S = 0.25
 """How soon a call that waits to ask again notices that the run should stop."""
@@ -79,6 +80,7 @@ class Caller:
         self._in_flight: dict[str, _Flight] = {}
         self._broken: StoreUnavailable | None = None
         self._breaker = Breaker(self._retry)
+        self._prefixes = Prefixes()
 
     async def call(self, spec: CallSpec) -> StoredCall:
         """The reply to `spec`, from the store or bought now.
@@ -131,6 +133,7 @@ class Caller:
         slots = self._slots[_provider(spec.pin.id)]
         reservation: Reservation | None = None
         stored: StoredCall | None = None
+        prefix = await self._prefixes.turn(spec) if spec.pin.id in self._connected else None
         try:
             while stored is None:
                 async with slots:
@@ -147,6 +150,8 @@ class Caller:
         finally:
             if reservation is not None:
                 self.ledger.refund(reservation)
+            if prefix is not None:
+                self._prefixes.warmed(prefix, answered=stored is not None)
             if stored is None:
                 self.store.release(spec)
         return stored
