@@ -11,6 +11,7 @@ from typing import Any
 
 from heldout.experiments.provenance import provenance, source_sha256
 from heldout.experiments.soak.jobs import Job, all_jobs, perform
+from heldout.experiments.soak.reliability import write_counts
 from heldout.experiments.soak.table import write_table
 
 
@@ -21,6 +22,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--results", type=Path, default=Path("soak"))
     parser.add_argument("--table", type=Path, default=Path("docs/soak.md"))
+    parser.add_argument("--reliability", type=Path, default=Path("docs/reliability.md"))
     parser.add_argument("--no-table", action="store_true")
     arguments = parser.parse_args()
     folder: Path = arguments.results / source_sha256()[:16]
@@ -30,8 +32,10 @@ def main() -> None:
     print(f"{len(jobs) - len(missing)} of {len(jobs)} jobs are there, {len(missing)} to do")
     _perform_all(missing, folder, arguments.workers)
     if not arguments.no_table:
-        write_table(_results(folder, jobs), provenance(), arguments.table)
-        print(f"wrote {arguments.table}")
+        results, made_with = _results(folder, jobs), provenance()
+        write_table(results, made_with, arguments.table)
+        write_counts(results, made_with, arguments.reliability)
+        print(f"wrote {arguments.table} and {arguments.reliability}")
 
 
 def _perform_all(jobs: list[Job], folder: Path, workers: int) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.running import Ended, Options, prepare, start
+from heldout.experiments.soak import networked
 from heldout.experiments.soak.killing import kill_and_resume
 from heldout.experiments.soak.repeating import lineage_under
 from heldout.experiments.summary import summarise
@@ -21,6 +22,13 @@ EMISSION_SEEDS = range(1001, 1031)
 """Seeds that no trial run has seen: the table of effects was looked at with others."""
 PLACEBO_SEEDS = range(2001, 2201)
 KILLS = range(25)
+NETWORKED = {
+    "network_faults": (networked.faults, range(5)),
+    "network_kill": (networked.kill, range(50)),
+    "network_outage": (networked.outage, range(10)),
+    "network_cap": (networked.cap, range(10)),
+}
+"""Campaigns over a network that misbehaves, and how many of each."""
 CONDITIONS: tuple[Mapping[str, str], ...] = (
     {"concurrency": "1", "hash_seed": "1", "threads": "1"},
     {"concurrency": "4", "hash_seed": "1", "threads": "2"},
@@ -47,6 +55,8 @@ def all_jobs() -> Iterator[Job]:
     """Every job of the soak, cheap counts first."""
     yield from (Job("determinism", condition) for condition in CONDITIONS)
     yield from (Job("kill", {"number": number}) for number in KILLS)
+    for count, (_, numbers) in NETWORKED.items():
+        yield from (Job(count, {"number": number}) for number in numbers)
     for effect in EFFECTS:
         yield from (Job("emission", {"effect": effect, "seed": seed}) for seed in EMISSION_SEEDS)
     yield from (Job("placebo", {"seed": seed}) for seed in PLACEBO_SEEDS)
@@ -55,6 +65,8 @@ def all_jobs() -> Iterator[Job]:
 def perform(job: Job) -> dict[str, Any]:
     """Do one job in this process; its result as plain JSON values."""
     with tempfile.TemporaryDirectory() as folder:
+        if job.count in NETWORKED:
+            return NETWORKED[job.count][0](Path(folder), **job.parameters)
         match job.count:
             case "emission":
                 return emission(Path(folder), **job.parameters)

@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 from tests.support.calls import ScriptedModel, reply, spec
 from tests.support.postgres import postgres
-from tests.support.provider import Provider
 
 from heldout.experiments.benchmarks.loopback import serving
+from heldout.experiments.soak.provider import Provider
 from heldout.splits.errors import BadInput, StoreUnavailable
 from heldout.students import leases
 from heldout.students.caller import Caller

@@ -1,0 +1,93 @@
+"""Whole campaigns over a network that misbehaves, on a small scale; `make soak` does the rest."""
+
+import pytest
+
+from heldout.experiments.soak.networked import (
+    cap,
+    faults,
+    kill,
+    network,
+    outage,
+    told,
+    unharmed,
+)
+from heldout.experiments.soak.provider import MISBEHAVING
+from heldout.splits.errors import CallRefused
+
+SMALL = ("benchmark.synthetic.consultations=16", "search.iterations=2", "search.stall=2")
+pytestmark = [pytest.mark.campaign, pytest.mark.usefixtures("in_checkout")]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, pytestconfig):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(pytestconfig.rootpath)
+        return unharmed(tmp_path_factory.mktemp("whole"), SMALL)
+
+
+@pytest.fixture
+def in_checkout(monkeypatch, pytestconfig):
+    monkeypatch.chdir(pytestconfig.rootpath)
+
+
+def test_a_campaign_is_the_same_against_a_server_that_misbehaves(tmp_path, whole):
+    result = faults(tmp_path, 3, SMALL, whole)
+    assert result["same_lineage"]
+    assert sum(result["faults_at_server"].values()) > 10
+    assert result["beyond_need"] <= sum(result["faults_at_server"].values())
+    at_server = {
+        {"hang": "timeout"}.get(kind, kind): count
+        for kind, count in result["faults_at_server"].items()
+    }
+    assert result["faults_told"] == at_server
+
+
+@pytest.mark.parametrize("number", [4, 11])
+def test_a_kill_buys_nothing_again_that_was_stored(tmp_path, number, whole):
+    result = kill(tmp_path, number, SMALL, whole)
+    assert result["same_lineage"]
+    assert result["never_sent"] == 0
+    assert result["sent_twice"] <= result["told_maybe_twice"] <= result["in_flight_allowed"]
+
+
+def test_an_outage_opens_the_breaker_and_scores_nothing(tmp_path, whole):
+    result = outage(tmp_path, 1, SMALL, whole)
+    assert result["exit_status"] == 4
+    assert result["stored_beyond_answered"] == 0
+    assert result["same_lineage"]
+
+
+def test_a_cap_is_kept_under_faults(tmp_path):
+    result = cap(tmp_path, 1, SMALL)
+    assert result["exit_status"] == 3
+    assert result["overshoot"] == 0
+    assert result["answered"] > 0
+
+
+def test_a_rejected_key_ends_in_one_line_and_a_run_that_can_be_resumed(tmp_path, whole):
+    with network(tmp_path / "refused", scale=SMALL) as net:
+        net.provider.refuse_from = 40
+        with pytest.raises(CallRefused, match="refused") as caught:
+            net.campaign(tmp_path / "refused")
+        assert len(caught.value.lines) == 1
+        net.provider.refuse_from = None
+        ended = net.campaign(tmp_path / "refused")
+        assert told(ended)["lineage_sha256"] == whole.told["lineage_sha256"]
+
+
+def test_no_key_reaches_anything_that_is_written(tmp_path, monkeypatch, caplog):
+    key = "orchid-5521-plain-canary"
+    monkeypatch.setenv("PLANTED_API_KEY", key)
+    with network(
+        tmp_path, MISBEHAVING, scale=(*SMALL, "tracking.enabled=true"), key_env="PLANTED_API_KEY"
+    ) as net:
+        net.provider.echo_headers = True
+        mlflow = f"tracking.uri=sqlite:///{tmp_path}/mlflow.db"
+        ended = net.campaign(tmp_path, mlflow)
+        assert {h["authorization"] for h in net.provider.headers} == {f"Bearer {key}"}
+    assert ended.exit_status == 0
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"journal.jsonl", "calls.sqlite", "mlflow.db"} <= {path.name for path in written}
+    found = [path for path in written if key.encode() in path.read_bytes()]
+    assert found == []
+    assert key not in caplog.text
