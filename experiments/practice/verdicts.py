@@ -1,0 +1,96 @@
+"""One note judged for use: samples made one verdict, a threshold or the design's rule applied."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from heldout.gepa.evaluation import SCORE_DECIMALS
+from heldout.gepa.statistics.table import DECIMALS
+from heldout.splits.benchmark import Note
+from heldout.students.aggregate import majority, winsorised_mean
+from heldout.students.chat import Budget
+from heldout.students.student import Finding, Judgement, Outcome, Student
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is said of one note.
+
+    `score` is the winsorised mean of the samples that have one. `flag` is None where there is no
+    score; `named` are the facts the judge names as missing.
+    """
+
+    score: float | None
+    flag: bool | None
+    outcome: str
+    assessment: str
+    named: tuple[Finding, ...]
+    calls: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the calls."""
+        return {
+            "status": self.outcome,
+            "score": self.score,
+            "flag": self.flag,
+            "named": [
+                {"text": f.text, "severity": f.severity, "evidence": f.evidence} for f in self.named
+            ],
+            "assessment": self.assessment,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How notes are judged for use.
+
+    The flag is `score < threshold`; `threshold` None: the design's own rule, by strict majority.
+    """
+
+    block: str
+    budget: Budget
+    samples: int = 1
+    threshold: float | None = None
+
+
+async def judge_note(student: Student, note: Note, way: Way) -> Verdict:
+    """Judge `note` once in every sample. Raises what the student raises."""
+    judgements = await asyncio.gather(
+        *(student.judge(way.block, note, way.budget, sample) for sample in range(way.samples))
+    )
+    return verdict(judgements, way.threshold)
+
+
+def verdict(judgements: list[Judgement], threshold: float | None) -> Verdict:
+    """One verdict from the samples of a note."""
+    answered = [j for j in judgements if j.score is not None]
+    told = answered[0] if answered else judgements[0]
+    scores = [j.score for j in answered if j.score is not None]
+    score = round(winsorised_mean(scores), SCORE_DECIMALS) if scores else None
+    if score is None:
+        flag = None
+    elif threshold is None:
+        flag = majority([bool(j.flag) for j in judgements])
+    else:
+        flag = round(score, DECIMALS) < round(threshold, DECIMALS)
+    return Verdict(
+        score=score,
+        flag=flag,
+        outcome=str(Outcome.OK if scores else told.outcome),
+        assessment=told.assessment,
+        named=named_facts(told),
+        calls=tuple(key for j in judgements for key in j.calls),
+    )
+
+
+def named_facts(judgement: Judgement) -> tuple[Finding, ...]:
+    """The facts that a judgement names: its findings, else the facts it calls absent."""
+    if judgement.findings or not judgement.verdicts:
+        return judgement.findings
+    facts: Mapping[str, str] = judgement.facts or {}
+    return tuple(
+        Finding(facts.get(key, key)) for key, word in judgement.verdicts.items() if word == "absent"
+    )
