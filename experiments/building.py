@@ -10,13 +10,16 @@ from typing import Any
 
 from heldout.experiments.checks import Checked, budget_of, caps_of, frame_of, length_cap
 from heldout.experiments.rundir import RunDirectory
-from heldout.gepa.acceptance import MinibatchImprovement
+from heldout.experiments.schema import Config
+from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
 from heldout.gepa.campaign import Held, Parts, Seed
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
 from heldout.gepa.events import EventKind
 from heldout.gepa.journal import Observer, RunJournal
 from heldout.gepa.objective import rank_reward
+from heldout.gepa.ranking import DetectionFirst, Objective, PairedFirst, SeverityWeighted
+from heldout.gepa.settings import AcceptanceName, SearchSettings
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.model import ModelReflector
@@ -181,7 +184,8 @@ def _parts(
         seeds=seeds,
         baseline=config.baseline_name,
         reward=rank_reward(student.score_range),
-        acceptance=MinibatchImprovement(),
+        acceptance=acceptance_of(config.search),
+        objective=objective_of(config),
         search=config.search,
         confirm=config.confirm,
         gate=config.gate,
@@ -192,6 +196,27 @@ def _parts(
         partition_body=_partition_body(checked, splits),
         facts=_card_facts(checked, splits),
     )
+
+
+def acceptance_of(search: SearchSettings) -> Acceptance:
+    """The acceptance rule that the settings name."""
+    rules: dict[AcceptanceName, type[MinibatchImprovement] | type[FullPool]] = {
+        "minibatch": MinibatchImprovement,
+        "full_pool": FullPool,
+    }
+    return rules[search.acceptance](search.acceptance_margin)
+
+
+def objective_of(config: Config) -> Objective:
+    """The objective that the configuration names."""
+    primary, cap = config.search.primary, config.gate.cap
+    match config.search.objective:
+        case "paired_first":
+            return PairedFirst(primary, cap)
+        case "detection_first":
+            return DetectionFirst(primary, cap)
+        case "severity_weighted":
+            return SeverityWeighted(cap)
 
 
 def build_student(checked: Checked, caller: Caller) -> WholeNoteJudge | PerFactChecker:

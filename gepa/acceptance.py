@@ -1,7 +1,8 @@
-"""Acceptance: does a child that was judged on its parent's minibatch enter the pool?
+"""Acceptance: does a child enter the pool? Asked on its parent's minibatch, then on accept.
 
-A rule is a frozen dataclass with one method. The default is the study's: a better mean reward on
-the minibatch is enough, and the frontier prunes later.
+A rule is a frozen dataclass. The default is that of STUDY.md's confirmatory campaign: a better
+mean reward on the minibatch is enough, and the frontier prunes later. The second campaign's asks
+again on the full accept set.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from heldout.gepa.objective import Reward, Scores, mean_reward, separation
+from heldout.gepa.ranking import Rank
 from heldout.splits.benchmark import NoteLabel
 
 
@@ -35,10 +37,13 @@ class Comparison:
 
 
 class Acceptance(Protocol):
-    """Decides on one comparison."""
+    """Decides twice: whether accept notes are spent on a child, and whether it then enters."""
 
     def accepts(self, comparison: Comparison) -> bool:
-        """True if the child enters."""
+        """True if the child's minibatch is good enough to score it on accept."""
+
+    def admits(self, child: Rank, parent: Rank) -> bool:
+        """True if the child, ranked on accept beside its parent, enters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,28 @@ class MinibatchImprovement:
     margin: float = 0.0
 
     def accepts(self, comparison: Comparison) -> bool:
-        """True if the child enters; equal rewards do not."""
+        """True if the child is better; equal rewards are not."""
         return comparison.child_reward > comparison.parent_reward + self.margin + 1e-12
+
+    def admits(self, child: Rank, parent: Rank) -> bool:
+        """Whatever passed the minibatch enters."""
+        del child, parent
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class FullPool:
+    """The minibatch as a filter, then accept: one measure must improve and none may fall."""
+
+    margin: float = 0.0
+
+    def accepts(self, comparison: Comparison) -> bool:
+        """True if the child is better on the minibatch."""
+        return MinibatchImprovement(self.margin).accepts(comparison)
+
+    def admits(self, child: Rank, parent: Rank) -> bool:
+        """True if the child improves one measure of the objective and loses none."""
+        return all(c >= p for c, p in zip(child, parent, strict=True)) and child != parent
 
 
 def compare(

@@ -23,8 +23,10 @@ from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose
 from heldout.gepa.events import EventKind, FinishReason, Phase
 from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
 from heldout.gepa.gate import Decision, GateSettings, decide, pre_gate
+from heldout.gepa.gate_settings import primary_family
 from heldout.gepa.journal import RunJournal
 from heldout.gepa.objective import Reward
+from heldout.gepa.ranking import Objective, best
 from heldout.gepa.record import Record
 from heldout.gepa.search import Search, SearchParts, candidate_body, scores_of
 from heldout.gepa.settings import ConfirmSettings, SearchSettings
@@ -32,7 +34,6 @@ from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.detection import swept
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import judged_json
-from heldout.gepa.winner import SELECTION, choose
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.reflector import Reflector
 from heldout.splits.benchmark import Consultation, Note
@@ -79,6 +80,7 @@ class Parts:
     baseline: str
     reward: Reward
     acceptance: Acceptance
+    objective: Objective
     search: SearchSettings
     confirm: ConfirmSettings
     gate: GateSettings
@@ -135,6 +137,7 @@ class Campaign:
                 "gate": asdict(p.gate),
                 "reward": _described(p.reward),
                 "acceptance": _described(p.acceptance),
+                "objective": _described(p.objective),
                 "budget": asdict(p.budget),
                 "frame_sha256": p.student.frame.sha256,
             },
@@ -196,6 +199,7 @@ class Campaign:
             guard=p.guard,
             reward=p.reward,
             acceptance=p.acceptance,
+            objective=p.objective,
             settings=p.search,
             journal=self.journal,
             runner=p.runner,
@@ -205,7 +209,7 @@ class Campaign:
 
     def _choose(self) -> Candidate:
         self._phase(Phase.WINNER)
-        winner = choose(self.pool.entered, self.parts.search.primary)
+        winner = best(self.pool.entered, self.parts.objective)
         self.journal.append(
             EventKind.WINNER,
             {
@@ -321,8 +325,8 @@ class Campaign:
     def _on_accept(self, candidate: Candidate) -> Judged:
         """A candidate's accept scores with the threshold that is frozen there."""
         assert candidate.accept is not None
-        select = SELECTION[self.parts.search.primary]
-        threshold = swept(candidate.accept, self.parts.gate.cap, select).threshold
+        family = primary_family(self.parts.search.primary)
+        threshold = swept(candidate.accept, self.parts.gate.cap, family).threshold
         return Judged.once(candidate.accept, threshold=threshold)
 
     def _accept_measures(self, candidate: Candidate) -> dict[str, Any]:

@@ -20,10 +20,10 @@ from heldout.gepa.frontier import Frontier
 from heldout.gepa.minibatch import ConsultationFirst
 from heldout.gepa.objective import Reward
 from heldout.gepa.proposing import Parent, merge, rewrite
+from heldout.gepa.ranking import Objective, Rank
 from heldout.gepa.settings import SearchSettings
 from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.measures import measures_json
-from heldout.gepa.winner import primary_value
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.reflector import Proposal, Reflector
 from heldout.splits.benchmark import Consultation, Note
@@ -33,6 +33,9 @@ from heldout.splits.randomness import choice, uniform
 
 MINIBATCH = "minibatch"
 """Reason of a candidate that did not improve its parent's minibatch."""
+
+FULL_POOL = "full_pool"
+"""Reason of a candidate that passed the minibatch and was not admitted on accept."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class SearchParts:
     guard: Guard
     reward: Reward
     acceptance: Acceptance
+    objective: Objective
     settings: SearchSettings
     journal: Journal
     runner: asyncio.Runner
@@ -80,7 +84,7 @@ class Search:
     def __init__(self, parts: SearchParts, pool: Pool, frontier: Frontier) -> None:
         self.parts, self.pool, self.frontier = parts, pool, frontier
         self.merges = MergeCounters()
-        self.best = max(self._primary(candidate) for candidate in pool.entered)
+        self.best = max(self._rank(candidate) for candidate in pool.entered)
         self.since_best = 0
         s = parts.settings
         self._minibatch = ConsultationFirst(s.minibatch_consultations, s.minibatch_errored)
@@ -191,6 +195,10 @@ class Search:
         accept = self.parts.evaluator.judge(
             block, self.parts.accept, occasion, samples=self.parts.settings.samples
         )
+        parents = [c for c in self.pool.entered if c.id in candidate.parents]
+        ranks = [self._rank(parent) for parent in parents]
+        if not self.parts.acceptance.admits(self.parts.objective.rank(accept.table), max(ranks)):
+            return replace(candidate, reason=FULL_POOL), comparison
         entered = replace(
             candidate, status=Status.ENTERED, reason=None, accept=accept.table, flags=accept.flags
         )
@@ -236,9 +244,9 @@ class Search:
         if candidate.accept is not None:
             self.merges.accepted += candidate.kind is Kind.MERGE
             self.frontier.add(candidate.id, scores_of(candidate))
-            value = self._primary(candidate)
-            if value > self.best:
-                self.best, self.since_best = value, 0
+            rank = self._rank(candidate)
+            if rank > self.best:
+                self.best, self.since_best = rank, 0
         self.parts.journal.append(EventKind.CANDIDATE, candidate_body(candidate, comparison))
         self.parts.journal.append(EventKind.ITERATION, self._iteration_body(tried, candidate))
 
@@ -248,7 +256,7 @@ class Search:
             "kind": tried.kind,
             "candidate": candidate.id,
             "minibatch": [note.id for note in tried.notes],
-            "best": round(self.best, 9),
+            "best": round(self.best[0], 9),
             "since_best": self.since_best,
             "frontier": len(self.frontier.members),
             "traces_left_out": tried.proposal.truncated,
@@ -256,9 +264,9 @@ class Search:
             "spent": self.parts.spending.total.body(),
         }
 
-    def _primary(self, candidate: Candidate) -> float:
-        assert candidate.accept is not None
-        return primary_value(candidate.accept, self.parts.settings.primary)
+    def _rank(self, candidate: Candidate) -> Rank:
+        assert candidate.accept is not None  # the pool holds scores of every entered candidate
+        return self.parts.objective.rank(candidate.accept)
 
 
 def scores_of(candidate: Candidate) -> Mapping[str, float | None]:

@@ -15,6 +15,8 @@ Positive = Annotated[int, Ge(1)]
 
 FrontierKind = Literal["win_tie_loss", "raw_reward"]
 Primary = Literal["paired_omissions", "paired_commissions"]
+ObjectiveName = Literal["paired_first", "detection_first", "severity_weighted"]
+AcceptanceName = Literal["minibatch", "full_pool"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +26,10 @@ class SearchSettings:
     `samples`: judgings a note while searching. `minibatch_*`: consultations, and errored notes of
     each. `merge_from`: entered candidates before merges begin; `max_merges` merge attempts at
     most, each iteration with `merge_probability`. `clean_weight`: weight of a clean note in the
-    mean reward. `stall`: iterations without a new best before the search ends. `stop_usd`,
-    `max_judgements`: soft limits, tested between iterations.
+    mean reward. `objective`: what ranks candidates on accept; `acceptance`: what a child must do
+    to enter, on its minibatch (by more than `acceptance_margin`) and then on accept. `stall`:
+    iterations without a new best before the search ends. `stop_usd`, `max_judgements`: soft
+    limits, tested between iterations.
     """
 
     iterations: Annotated[int, Ge(0)] = 15
@@ -38,6 +42,9 @@ class SearchSettings:
     clean_weight: Annotated[float, Ge(0)] = 0.1
     frontier: FrontierKind = "win_tie_loss"
     primary: Primary = "paired_omissions"
+    objective: ObjectiveName = "paired_first"
+    acceptance: AcceptanceName = "minibatch"
+    acceptance_margin: Annotated[float, Interval(ge=0, le=1)] = 0.0
     stall: Positive = 8
     stop_usd: Annotated[float, Gt(0)] | None = None
     max_judgements: Positive | None = None

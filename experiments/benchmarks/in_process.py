@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from heldout.gepa.acceptance import MinibatchImprovement
+from heldout.gepa.acceptance import Acceptance, MinibatchImprovement
 from heldout.gepa.candidates import Candidate, Kind, Pool, Status
 from heldout.gepa.evaluation import Evaluator, Occasion, Purpose
 from heldout.gepa.frontier import Frontier, win_tie_loss
 from heldout.gepa.objective import rank_reward
+from heldout.gepa.ranking import PairedFirst
 from heldout.gepa.search import Search, SearchParts, scores_of
 from heldout.gepa.settings import SearchSettings
 from heldout.gepa.spending import Spending, Spent
@@ -139,6 +140,15 @@ class Size:
     errored: int = 4
 
 
+@dataclass(frozen=True)
+class Doubles:
+    """What stands in for student, reflector and acceptance."""
+
+    student: SkillStudent = field(default_factory=SkillStudent)
+    reflector: Reflector = field(default_factory=CountingReflector)
+    acceptance: Acceptance = field(default_factory=MinibatchImprovement)
+
+
 @dataclass
 class Bench:
     """A search ready to run: `search.run()`."""
@@ -156,12 +166,13 @@ def build_search(
     seed: int = 1,
     size: Size | None = None,
     journal: Any = None,
-    reflector: Reflector | None = None,
-    student: SkillStudent | None = None,
+    doubles: Doubles | None = None,
 ) -> Bench:
     """A search over made consultations with one seed block, scored on accept."""
+    doubles = doubles or Doubles()
+    student = doubles.student
     journal = ListJournal() if journal is None else journal
-    size, student = size or Size(), student or SkillStudent()
+    size = size or Size()
     spending = Spending(lambda _: Spent(calls=1))
     evaluator = Evaluator(student, Budget(100), runner, journal=journal, spending=spending)
     notes = tuple(n for k in range(size.accept) for n in consultation(1000 + k, size.errored).notes)
@@ -174,10 +185,11 @@ def build_search(
         reflect=tuple(consultation(k, size.errored) for k in range(size.reflect)),
         accept=notes,
         evaluator=evaluator,
-        reflector=reflector or CountingReflector(),
+        reflector=doubles.reflector,
         guard=Guard(FRAME, LengthCap(), NOTHING_PROTECTED),
         reward=rank_reward((0.0, 10.0)),
-        acceptance=MinibatchImprovement(),
+        acceptance=doubles.acceptance,
+        objective=PairedFirst(settings.primary),
         settings=settings,
         journal=journal,
         runner=runner,

@@ -10,12 +10,12 @@ import numpy as np
 from heldout.experiments.report.view import Body, RunView
 from heldout.gepa.evaluation import Purpose
 from heldout.gepa.events import EventKind
+from heldout.gepa.gate_settings import primary_family
 from heldout.gepa.statistics.intervals import UNIT, Interval, cluster_t
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.paired import answered_pairs, half_points
 from heldout.gepa.statistics.selection import Family, Selection, rows_of
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.gepa.winner import SELECTION
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def sides_of(view: RunView) -> Sides | None:
     found = [_side(view, "baseline", baseline, Purpose.BASELINE)]
     if winner is not None and winner["id"] != baseline["id"]:
         found.append(_side(view, "winner", winner, Purpose.CONFIRM))
-    selection = SELECTION[view.settings["search"]["primary"]]
+    selection = primary_family(view.settings["search"]["primary"])
     primary: Family = "commission" if selection == "commission" else "omission"
     return Sides(tuple(found), primary, level)
 

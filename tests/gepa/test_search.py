@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from heldout.experiments.benchmarks.in_process import SkillStudent, build_search
+from heldout.experiments.benchmarks.in_process import Doubles, SkillStudent, build_search
+from heldout.gepa.acceptance import FullPool, MinibatchImprovement
 from heldout.gepa.candidates import Kind, Status
 from heldout.gepa.events import FinishReason
 from heldout.gepa.settings import SearchSettings
@@ -98,7 +99,9 @@ def test_merge_of_parents_that_win_nothing_does_not_crash(runner) -> None:
             return type(answer)(None, answer.outcome.CONTRACT_VIOLATION, ())
 
     bench = build_search(
-        runner, settings=settings(merge_probability=1.0, merge_from=2), student=Blind()
+        runner,
+        settings=settings(merge_probability=1.0, merge_from=2),
+        doubles=Doubles(student=Blind()),
     )
     assert bench.search.run() is FinishReason.ITERATIONS
     assert len(bench.search.pool.entered) == 1
@@ -150,7 +153,9 @@ def test_a_seed_that_scores_perfect_by_chance_does_not_stop_the_run(runner) -> N
             answer = await super().judge(block, note, budget, sample)
             return type(answer)(9.0 if note.label.is_clean else 1.0, answer.outcome, ())
 
-    bench = build_search(runner, settings=settings(iterations=6), student=Perfect())
+    bench = build_search(
+        runner, settings=settings(iterations=6), doubles=Doubles(student=Perfect())
+    )
     assert bench.search.run() is FinishReason.ITERATIONS
     assert len(bench.journal.of("iteration")) == 6
 
@@ -181,7 +186,9 @@ class Fixed:
 def test_proposals_without_a_usable_block_are_candidates_with_a_reason(
     runner, block, reason
 ) -> None:
-    bench = build_search(runner, settings=settings(iterations=2), reflector=Fixed(block))
+    bench = build_search(
+        runner, settings=settings(iterations=2), doubles=Doubles(reflector=Fixed(block))
+    )
     bench.search.run()
     proposals = bench.journal.of("candidate")
     assert [body["reason"] for body in proposals] == [reason, reason]
@@ -189,7 +196,9 @@ def test_proposals_without_a_usable_block_are_candidates_with_a_reason(
 
 
 def test_a_duplicate_names_the_earlier_candidate(runner) -> None:
-    bench = build_search(runner, settings=settings(iterations=3), reflector=Fixed("new block 0"))
+    bench = build_search(
+        runner, settings=settings(iterations=3), doubles=Doubles(reflector=Fixed("new block 0"))
+    )
     bench.search.run()
     second = bench.journal.of("candidate")[1]
     assert (second["reason"], second["detail"]) in {
@@ -212,7 +221,7 @@ def test_a_stop_lets_everything_in_flight_come_back_and_scores_nothing(runner, e
                 returned.append(note.id)
             return await super().judge(block, note, budget, sample)
 
-    bench = build_search(runner, settings=settings(), student=Stopping())
+    bench = build_search(runner, settings=settings(), doubles=Doubles(student=Stopping()))
     with pytest.raises(type(error)):
         bench.search.run()
     assert len(returned) == 8
@@ -232,7 +241,67 @@ def test_infrastructure_failure_is_never_scored(runner) -> None:
                 raise InfrastructureFailure("connection reset")
             return await super().judge(block, note, budget, sample)
 
-    bench = build_search(runner, settings=settings(), student=Broken())
+    bench = build_search(runner, settings=settings(), doubles=Doubles(student=Broken()))
     with pytest.raises(InfrastructureFailure):
         bench.search.run()
     assert all(None not in b["scores"].values() for b in bench.journal.of("evaluation"))
+
+
+def test_full_pool_acceptance_admits_only_what_improves_and_loses_nothing(runner) -> None:
+    bench = build_search(
+        runner, settings=settings(iterations=40), doubles=Doubles(acceptance=FullPool())
+    )
+    bench.search.run()
+    objective = bench.search.parts.objective
+    by_id = {c.id: c for c in bench.search.pool}
+    turned_away = [c for c in by_id.values() if c.reason == "full_pool"]
+    assert turned_away
+    for candidate in bench.search.pool.entered[1:]:
+        child = objective.rank(candidate.accept)
+        parents = [objective.rank(by_id[id_].accept) for id_ in candidate.parents]
+        assert all(c >= p for c, p in zip(child, max(parents), strict=True))
+        assert child != max(parents)
+    scored = {b["candidate"] for b in bench.journal.of("evaluation") if b["split"] == "accept"}
+    assert {c.id for c in turned_away} <= scored
+
+
+def test_a_declared_margin_keeps_small_improvements_out(runner) -> None:
+    free = build_search(runner, settings=settings())
+    strict = build_search(
+        runner, settings=settings(), doubles=Doubles(acceptance=MinibatchImprovement(0.2))
+    )
+    free.search.run()
+    strict.search.run()
+    assert len(strict.search.pool.entered) < len(free.search.pool.entered)
+    for body in strict.journal.of("candidate"):
+        if body["status"] == "entered" and body["minibatch"]:
+            gain = body["minibatch"]["child_reward"] - body["minibatch"]["parent_reward"]
+            assert gain > 0.2
+
+
+def test_scores_of_one_split_are_never_served_for_another(runner) -> None:
+    """gepa's cache keyed on list positions gave validation the scores of train rollouts."""
+    bench = build_search(runner, settings=settings())
+    bench.search.run()
+    by_split: dict[str, set[str]] = {}
+    for body in bench.journal.of("evaluation"):
+        by_split.setdefault(body["split"], set()).update(body["scores"])
+    assert not by_split["reflect"] & by_split["accept"]
+
+
+def test_every_event_says_its_split_and_purpose(runner) -> None:
+    """mlflow guesses the role of an evaluation from its size."""
+    bench = build_search(runner, settings=settings())
+    bench.search.run()
+    roles = {(b["purpose"], b["split"]) for b in bench.journal.of("evaluation")}
+    assert roles == {
+        ("seed", "accept"), ("parent", "reflect"), ("child", "reflect"), ("accept", "accept"),
+    }  # fmt: skip
+
+
+def test_the_frame_stands_on_every_evaluation(runner) -> None:
+    """A peer's optimiser dropped a slot of the prompt, and the broken candidate won."""
+    bench = build_search(runner, settings=settings())
+    bench.search.run()
+    hashes = {body["frame_sha256"] for body in bench.journal.of("evaluation")}
+    assert hashes == {bench.student.frame.sha256}

@@ -21,6 +21,7 @@ from heldout.gepa.frontier import Frontier, win_tie_loss
 from heldout.gepa.gate import GateSettings, decide, pre_gate
 from heldout.gepa.journal import Observer, RunJournal
 from heldout.gepa.objective import rank_reward
+from heldout.gepa.ranking import PairedFirst, best
 from heldout.gepa.record import Record
 from heldout.gepa.search import candidate_body, scores_of
 from heldout.gepa.settings import ConfirmSettings, SearchSettings
@@ -29,7 +30,6 @@ from heldout.gepa.statistics.detection import swept
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import judged_json, measures_json
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.gepa.winner import choose
 from heldout.splits.benchmark import NoteClass, NoteLabel, Severity, TraceLevel
 from heldout.splits.hashing import content_id, sha256_text
 from heldout.splits.randomness import choice, uniform
@@ -427,7 +427,7 @@ class _Maker:
         counters = {"scheduled": 2, "ineligible": 0, "built": 2, "accepted": 1}
         self.journal.append("search_end", {"reason": "iterations", "merges": counters})
         self.journal.append("phase", {"name": "winner"})
-        winner = choose([c for c in self.candidates if c.accept], "paired_omissions")
+        winner = best([c for c in self.candidates if c.accept], PairedFirst())
         accept = (_on_accept(self.candidates[0]), _on_accept(winner))
         self.journal.append(
             "winner",
@@ -505,3 +505,9 @@ def label_body(label: NoteLabel, split: str) -> dict[str, Any]:
         "source": label.source,
         "pair_id": label.pair_id,
     }
+
+
+if __name__ == "__main__":
+    import sys
+
+    make_run(Path(sys.argv[1]), Plan(iterations=int(sys.argv[2])))
