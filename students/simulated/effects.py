@@ -1,8 +1,8 @@
 """The effect sizes of the simulation, all of them.
 
-The table was fixed before the first campaign was run on it, from judgings of single blocks
-(`experiments/benchmarks/simulated_judge.py`), and stands since. `docs/simulation.md` says where it
-departs from the prototype.
+Fixed in a commit of its own from judgings of single blocks, corrected once after trial runs and
+standing since; a test pins its hash. `docs/simulation.md` says what was corrected and why, and
+where the table departs from the prototype.
 """
 
 from __future__ import annotations
