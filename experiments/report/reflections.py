@@ -36,10 +36,10 @@ class StoredReflections:
     """
 
     def __init__(self, url: str, run_id: str) -> None:
-        self._run_id = run_id
+        self._run_id, self._url = run_id, url
         self._name = shown_url(url)
         try:
-            self._engine = sa.create_engine(_read_only(url), poolclass=sa.pool.NullPool)
+            sa.make_url(url).get_dialect()
         except (exc.ArgumentError, exc.NoSuchModuleError, ImportError) as error:
             raise BadInput.one("store.url", f"not a database that can be used: {error}") from error
 
@@ -55,7 +55,8 @@ class StoredReflections:
             .order_by(CALLS.c.id)
         )
         try:
-            with self._engine.connect() as connection:
+            engine = sa.create_engine(_read_only(self._url), poolclass=sa.pool.NullPool)
+            with engine.connect() as connection:
                 rows = connection.execute(wanted).mappings().all()
         except exc.DBAPIError as error:
             raise BadInput.one(f"store.url {self._name}", str(error.orig)) from error
@@ -88,5 +89,12 @@ def store_url(run_dir: Path) -> str:
 
 
 def _read_only(url: str) -> str:
+    """A SQLite file opened so that nothing is written beside it, other databases as they are.
+
+    A log means that somebody is writing; without one the file stands still.
+    """
     path = url.removeprefix("sqlite:///")
-    return url if path == url else f"sqlite:///file:{path}?mode=ro&uri=true"
+    if path == url:
+        return url
+    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+    return f"sqlite:///file:{path}?{mode}&uri=true"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import takewhile
 
 import pytest
+from tests.support.calls import reply, spec
 from tests.support.made_runs import RUN_ID, Plan, make_run
 from tests.support.pages import Page
 
@@ -17,6 +19,8 @@ from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.report.view import RunView, read_view
 from heldout.gepa.evaluation import Purpose
 from heldout.splits.errors import BadInput
+from heldout.students.calls import Stage
+from heldout.students.store import CallStore
 
 HOSTILE = (
     "<script>window.bad=1</script>\"'><img src=x onerror=window.bad=1> "
@@ -120,9 +124,20 @@ def test_a_call_store_that_is_none_is_a_fault_that_names_it(tmp_path):
 
 
 def test_reading_the_call_store_writes_nothing(run):
-    before = (run / "calls.sqlite").read_bytes()
-    reflections_of(run, RUN_ID).of(3)
-    assert (run / "calls.sqlite").read_bytes() == before
+    before = {path.name: path.read_bytes() for path in run.glob("calls.sqlite*")}
+    assert reflections_of(run, RUN_ID).of(3)
+    assert {path.name: path.read_bytes() for path in run.glob("calls.sqlite*")} == before
+
+
+def test_the_call_store_is_read_while_it_is_written(run, tmp_path):
+    shutil.copy(run / "calls.sqlite", tmp_path)
+    store = CallStore(f"sqlite:///{tmp_path / 'calls.sqlite'}", RUN_ID)
+    try:
+        store.put(spec("i099", stage=Stage.REFLECT), reply("a late answer"))
+        (late,) = reflections_of(tmp_path, RUN_ID).of(99)
+        assert late.reply.text == "a late answer"
+    finally:
+        store.close()
 
 
 @pytest.fixture(scope="module")
