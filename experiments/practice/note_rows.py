@@ -18,6 +18,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "consultation": ("consultation", "group", "consultation_id"),
 }
 TRANSCRIPT, NOTE = ".transcript.txt", ".note"
-_ESCAPED = range(0xDC80, 0xDD00)
+_ESCAPED = re.compile("[\udc80-\udcff]")
 """Where bytes that are not UTF-8 go when text is read with `surrogateescape`."""
 
 
@@ -119,7 +120,7 @@ def _problem(text: Any) -> str | None:
         return "is missing"
     if not isinstance(text, str):
         return "is no text"
-    if any(ord(character) in _ESCAPED for character in text if character > "\ud7ff"):
+    if not text.isascii() and _ESCAPED.search(text):
         return "is not UTF-8"
     return text_problem(text)
 

@@ -63,11 +63,9 @@ class Stub:
         return ChatReply(text, FinishReason.STOP, Usage(100, 10), 0.001, "stub")
 
 
-def asking(model=None, **changes) -> Asking:
-    """How tests ask: the simulated judge, or `model` in its place."""
-    return Asking(
-        **{"seed": 11, "doubles": {} if model is None else {"sim/judge": model}, **changes}
-    )
+def asking(stub=None, **changes) -> Asking:
+    """How tests ask: the simulated judge, or `stub` in its place."""
+    return Asking(**{"seed": 11, "doubles": {} if stub is None else {"sim/judge": stub}, **changes})
 
 
 def write_notes(path: Path, notes: int, wrong_every: int = 10) -> Path:
