@@ -1,31 +1,41 @@
 """How often does each gate rule ship when nothing changed? Printed with Monte Carlo errors.
 
-Run with `python -m heldout.experiments.benchmarks.calibration [--draws N]`. Three nulls, at 20, 47
-and 112 consultations, one-sided level 0.025:
+Run with `python -m heldout.experiments.benchmarks.calibration --seed 1`. The nulls, at 20, 47 and
+112 consultations, one-sided level 0.025:
 
-- flipped signs: differences between real candidates, each consultation's sign drawn at random;
-- replicates: two simulated runs of one and the same prompt;
+- flipped signs: differences between the candidates of a campaign file (`--campaign FILE.json`, in
+  the published layout), each consultation's sign drawn at random;
+- assumed: the model that `power` uses without a pilot, which is symmetric by itself;
+- replicates: two runs of one and the same prompt by a simulated judge, and by the placebo;
 - left skew: a mean of exactly zero made of many small gains and few large losses.
 
-The first needs score tables of several candidates on the same notes (HELDOUT_DATA, or `--scores
-FILE.json` in the published campaign layout); without them it uses the assumed model of `power`.
+`--realised` adds the power of simulated judges against what `power` predicts (minutes).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 
+from heldout.experiments.benchmarks.realised import Sizes, predictions, predictions_text
+from heldout.experiments.benchmarks.simulated_runs import PLAIN, Setting, made_benchmark, runs
 from heldout.experiments.cluster_models import Assumed
 from heldout.experiments.power import RULES, Estimate, share
+from heldout.experiments.score_files import candidate_names, read_scores, score_tables
 from heldout.gepa.statistics.difference import difference
 from heldout.gepa.statistics.intervals import ClusterSums
 from heldout.gepa.statistics.many import ships
+from heldout.gepa.statistics.resampling import generator
 from heldout.gepa.statistics.rules import RuleName
 from heldout.gepa.statistics.table import FloatArray, ScoreTable
+from heldout.students.chat import ChatModel
+from heldout.students.simulated import JUDGE_ID, PLACEBO_ID, SimulatedJudge, SimulatedPlacebo
 
 CONSULTATIONS = (20, 47, 112)
 ALPHA = 0.025
@@ -77,8 +87,8 @@ def flipped(pool: Pool, consultations: int, draws: int, rng: np.random.Generator
     return ClusterSums(pool.sums[which, drawn] * signs, pool.sizes[drawn])
 
 
-def flipped_assumed(consultations: int, draws: int, rng: np.random.Generator) -> ClusterSums:
-    """The same from the assumed model, which is symmetric by itself."""
+def assumed(consultations: int, draws: int, rng: np.random.Generator) -> ClusterSums:
+    """Data sets of 1 to 4 pairs a consultation from the assumed model, effect zero."""
     sizes = rng.integers(1, 5, size=(draws, consultations))
     return Assumed().draw(sizes, 0.0, rng)
 
@@ -142,3 +152,60 @@ def _skewness(data: ClusterSums) -> float:
     residual = data.sums - data.sums.mean(axis=-1, keepdims=True)
     spread = float((residual**2).mean())
     return float((residual**3).mean()) / spread**1.5 if spread else 0.0
+
+
+def simulated_replicates(
+    model: ChatModel, name: str, *, consultations: int, replicates: int, seed: int
+) -> tuple[ScoreTable, ...]:
+    """Runs of the plain block on made notes."""
+    setting = Setting(model=model, name=name, seed=seed)
+    return runs(PLAIN, made_benchmark(consultations, seed=seed), setting, replicates=replicates)
+
+
+def nulls(campaign: Path | None, draws: int, seed: int) -> Iterator[Row]:
+    """Every null at every number of consultations."""
+    pool = None if campaign is None else Pool.of(campaign_tables(campaign))
+    repeated = {
+        f"replicates, {name} (simulated)": simulated_replicates(
+            model, name, consultations=240, replicates=6, seed=seed
+        )
+        for name, model in ((JUDGE_ID, SimulatedJudge()), (PLACEBO_ID, SimulatedPlacebo()))
+    }
+    for n in CONSULTATIONS:
+        rng = generator(seed, "calibration", n)
+        if pool is not None:
+            yield calibrate("flipped signs", flipped(pool, n, draws, rng), rng)
+        yield calibrate("assumed", assumed(n, draws, rng), rng)
+        for name, tables in repeated.items():
+            yield calibrate(name, exchanged(tables, n, draws, rng), rng)
+        yield calibrate("left skew", left_skewed(n, draws, rng), rng)
+
+
+def campaign_tables(path: Path) -> list[ScoreTable]:
+    """The tables of all candidates of a campaign file, over the same notes in one order."""
+    first, *others = candidate_names(path)
+    base = read_scores(f"{path}#{first}")
+    tables = [score_tables(read_scores(f"{path}#{name}"), base)[0] for name in others]
+    labels = score_tables(base, base)[0].labels
+    return [score_tables(base, base)[0], *(table.in_order_of(labels) for table in tables)]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the calibration; see the module's text."""
+    parser = argparse.ArgumentParser(prog="calibration")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--draws", type=int, default=10_000)
+    parser.add_argument("--campaign", type=Path)
+    parser.add_argument("--realised", action="store_true")
+    given = parser.parse_args(arguments)
+    rows = sorted(nulls(given.campaign, given.draws, given.seed), key=lambda row: row.null)
+    sys.stdout.write(f"{given.draws} data sets a row, seed {given.seed}\n\n")
+    sys.stdout.write(f"{table_text(rows)}\n\n{verdict_text(rows)}\n")
+    if given.realised:
+        found = predictions(Sizes(draws=given.draws), CONSULTATIONS, seed=given.seed)
+        sys.stdout.write(f"\n{predictions_text(found)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -6,10 +6,10 @@ from tests.support.score_tables import build, with_scores
 from heldout.experiments.benchmarks.calibration import (
     ALPHA,
     Pool,
+    assumed,
     calibrate,
     exchanged,
     flipped,
-    flipped_assumed,
     left_skewed,
     table_text,
     verdict_text,
@@ -27,7 +27,7 @@ RUNS = [
     "data",
     [
         flipped(Pool.of(RUNS), 25, 20_000, generator("a")),
-        flipped_assumed(25, 20_000, generator("b")),
+        assumed(25, 20_000, generator("b")),
         exchanged(RUNS, 25, 20_000, generator("c")),
         left_skewed(25, 20_000, generator("d")),
     ],
@@ -42,7 +42,7 @@ def test_nothing_changed_in_any_null(data):
 @pytest.mark.parametrize("consultations", [20, 47])
 def test_the_default_rule_holds_its_level_on_symmetric_differences(consultations):
     rng = generator("level", consultations)
-    row = calibrate("assumed", flipped_assumed(consultations, 4_000, rng), rng)
+    row = calibrate("assumed", assumed(consultations, 4_000, rng), rng)
     assert row.holds("interval")
     assert not row.holds("point")
     assert row.shipped["point"].value > 0.4
