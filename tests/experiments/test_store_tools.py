@@ -1,10 +1,13 @@
+import json
 import re
 import shutil
 import sqlite3
 
 import pytest
 from tests.support.calls import reply, spec
+from typer.testing import CliRunner
 
+from heldout.experiments.cli import app
 from heldout.experiments.running import Options, prepare, start
 from heldout.experiments.store_check import check_store
 from heldout.experiments.store_tools import (
@@ -153,3 +156,26 @@ def test_what_is_no_store(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInput, match=r"config\.yaml"):
         source_of(str(tmp_path / "empty"))
+
+
+def heldout(*words):
+    return CliRunner().invoke(app, list(map(str, words)))
+
+
+def test_the_commands(run, tmp_path):
+    listed = heldout("store", "list", run, "--json")
+    assert listed.exit_code == 0
+    count = sum(group["calls"] for group in json.loads(listed.stdout)["groups"])
+    out, url = tmp_path / "calls.jsonl.gz", f"sqlite:///{tmp_path}/other.sqlite"
+    assert (
+        json.loads(heldout("store", "export", run, "--out", out, "--json").stdout)["calls"] == count
+    )
+    assert (
+        f"{count} of {count} calls were new" in heldout("store", "import", out, "--to", url).stdout
+    )
+    assert f"0 of {count} calls were new" in heldout("store", "import", out, "--to", url).stdout
+    assert f"{count} stored calls give" in heldout("store", "check", run).stdout
+    change(run, "delete from calls where id = 1")
+    assert heldout("store", "check", run).exit_code == 1
+    refused = heldout("store", "list", tmp_path / "absent")
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
