@@ -30,8 +30,6 @@ from heldout.gepa.statistics.rules import RuleName
 from heldout.students.simulated import JUDGE_ID, SimulatedJudge
 
 ALPHA = 0.025
-AGAIN, AGAIN_DRAWS = 25, 1_000
-"""How often consultations are drawn again, to see what a set of this size leaves open."""
 BUDGETS = (800, 900, 1_000, 1_200)
 """Token budgets: the fuller, the more the inventory finds, so the larger the true difference."""
 
@@ -59,12 +57,18 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """How much is judged and drawn."""
+    """How much is judged and drawn.
+
+    `again`: how often consultations are drawn anew (with a tenth of the draws), to see what sets of
+    this size leave open.
+    """
 
     population: int = 800
     pilot: int = 800
     replicates: int = 1
     draws: int = 10_000
+    again: int = 25
+    budgets: tuple[int, ...] = BUDGETS
 
 
 def predictions(
@@ -72,12 +76,12 @@ def predictions(
 ) -> list[Prediction]:
     """Every budget at every number of consultations."""
     found = []
-    for budget in BUDGETS:
+    for budget in sizes.budgets:
         population = _comparisons(sizes.population, sizes.replicates, budget, seed=seed)
         pilot = _comparisons(sizes.pilot, sizes.replicates, budget, seed=seed + 1)
         for n in consultations:
             case = _Case(n, rule, generator(seed, "realised", budget, n))
-            powers = _predict(population, pilot, case, sizes.draws)
+            powers = _predict(population, pilot, case, sizes)
             found.append(Prediction(budget, _true(population), n, *powers))
     return found
 
@@ -126,21 +130,21 @@ class _Case:
 
 
 def _predict(
-    population: Sequence[Difference], pilot: Sequence[Difference], case: _Case, draws: int
+    population: Sequence[Difference], pilot: Sequence[Difference], case: _Case, sizes: Sizes
 ) -> tuple[Estimate, Estimate]:
     """Predicted and realised power, each with the error that its own notes leave."""
     effect = _true(population)
     again = [
         (
-            case.predicted(_redrawn(pilot, case.rng), effect, AGAIN_DRAWS),
-            case.realised(_redrawn(population, case.rng), AGAIN_DRAWS),
+            case.predicted(_redrawn(pilot, case.rng), effect, sizes.draws // 10),
+            case.realised(_redrawn(population, case.rng), sizes.draws // 10),
         )
-        for _ in range(AGAIN)
+        for _ in range(sizes.again)
     ]
     errors = np.std(again, axis=0, ddof=1)
     return (
-        Estimate(case.predicted(pilot, effect, draws), float(errors[0])),
-        Estimate(case.realised(population, draws), float(errors[1])),
+        Estimate(case.predicted(pilot, effect, sizes.draws), float(errors[0])),
+        Estimate(case.realised(population, sizes.draws), float(errors[1])),
     )
 
 

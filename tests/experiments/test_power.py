@@ -57,7 +57,7 @@ def test_the_smallest_effect_has_the_power_asked_for():
 
 
 def test_the_needed_consultations_suffice_and_half_do_not():
-    maker = simulator(settings=PowerSettings(seed=1, draws=1_000))
+    maker = simulator(settings=PowerSettings(seed=1, draws=400))
     needed = maker.needed("interval", 0.1)
     assert maker._power_with("interval", 0.1, needed) >= 0.8
     assert maker._power_with("interval", 0.1, needed // 2) < 0.8

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from tests.support.published import CANDIDATES, needs_data, scores
@@ -8,6 +10,7 @@ from heldout.experiments.benchmarks.calibration import (
     Pool,
     assumed,
     calibrate,
+    campaign_tables,
     exchanged,
     flipped,
     left_skewed,
@@ -71,3 +74,14 @@ def test_the_default_rule_holds_its_level_on_published_differences():
 def test_more_consultations_than_were_judged_are_an_error():
     with pytest.raises(ValueError, match="31 consultations wanted, 30 were judged"):
         exchanged(RUNS, 31, 10, generator("e"))
+
+
+def test_every_candidate_of_a_campaign_file_is_read(tmp_path):
+    scored = {"a|1|clean|x": 9, "a|1|omit|err": 8, "b|2|clean|x": 9, "b|2|omit|err": 8}
+    turned = dict(reversed(scored.items()))
+    pool = [{"id": 0, "name": "p", "scores": scored}, {"id": 1, "name": "q", "scores": turned}]
+    path = tmp_path / "campaign.json"
+    path.write_text(json.dumps({"pool": pool}))
+    first, second = campaign_tables(path)
+    assert first == second
+    assert np.array_equal(Pool.of([first, second]).sums, np.zeros((1, 2)))
