@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from heldout.experiments.benchmarks.alternatives import ALTERNATIVES
 from heldout.experiments.benchmarks.realised import Sizes, predictions, predictions_text
 from heldout.experiments.benchmarks.simulated_runs import PLAIN, Setting, made_benchmark, runs
 from heldout.experiments.cluster_models import Assumed
@@ -49,6 +50,7 @@ class Row:
     consultations: int
     draws: int
     shipped: dict[RuleName, Estimate]
+    alternatives: dict[str, Estimate]
     skewness: float
 
     def holds(self, rule: RuleName) -> bool:
@@ -59,7 +61,11 @@ class Row:
 def calibrate(null: str, data: ClusterSums, rng: np.random.Generator) -> Row:
     """What every rule ships of the data sets of one null."""
     shipped = {rule: _shipped(data, rule, rng) for rule in RULES}
-    return Row(null, data.clusters, len(data.sums), shipped, _skewness(data))
+    others = {
+        name: share(float(rule(data, ALPHA).mean()), len(data.sums))
+        for name, rule in ALTERNATIVES.items()
+    }
+    return Row(null, data.clusters, len(data.sums), shipped, others, _skewness(data))
 
 
 @dataclass(frozen=True)
@@ -133,6 +139,19 @@ def table_text(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def alternatives_text(rows: Sequence[Row]) -> str:
+    """What the rules that were not taken would ship, beside the default."""
+    lines = [
+        "| null, consultations | interval | " + " | ".join(ALTERNATIVES) + " |",
+        "|---|---|" + "---|" * len(ALTERNATIVES),
+    ]
+    for row in rows:
+        cells = [f"{row.alternatives[name].value:.4f}" for name in ALTERNATIVES]
+        default = f"{row.shipped['interval'].value:.4f}"
+        lines.append(f"| {row.null}, {row.consultations} | {default} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def verdict_text(rows: Sequence[Row], rule: RuleName = "interval") -> str:
     """Where the rule holds its level within two Monte Carlo standard errors, and where not."""
     return "\n".join(
@@ -200,7 +219,8 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     rows = sorted(nulls(given.campaign, given.draws, given.seed), key=lambda row: row.null)
     sys.stdout.write(f"{given.draws} data sets a row, seed {given.seed}\n\n")
-    sys.stdout.write(f"{table_text(rows)}\n\n{verdict_text(rows)}\n")
+    sys.stdout.write(f"{table_text(rows)}\n\n{verdict_text(rows)}\n\n")
+    sys.stdout.write(f"{alternatives_text(rows)}\n")
     if given.realised:
         found = predictions(Sizes(draws=given.draws), CONSULTATIONS, seed=given.seed)
         sys.stdout.write(f"\n{predictions_text(found)}\n")

@@ -8,6 +8,7 @@ from tests.support.score_tables import build, with_scores
 from heldout.experiments.benchmarks.calibration import (
     ALPHA,
     Pool,
+    alternatives_text,
     assumed,
     calibrate,
     campaign_tables,
@@ -58,6 +59,12 @@ def test_a_left_skew_exceeds_the_level_and_is_said_to():
     assert row.skewness < -1
     assert not row.holds("interval")
     assert "exceeds by +0.0" in verdict_text([row])
+    # Correcting for skewness helps here, and costs the level where there is none.
+    for name in ("Johnson", "Hall"):
+        assert row.alternatives[name].value < row.shipped["interval"].value
+    for name in ("leverage", "jackknife"):
+        assert abs(row.alternatives[name].value - row.shipped["interval"].value) < 0.005
+    assert "| left skew, 20 |" in alternatives_text([row])
     assert f"| left skew, 20 | {row.shipped['interval'].value:.4f}" in table_text([row])
 
 
