@@ -12,12 +12,12 @@ from heldout.experiments.checks import Checked, budget_of, caps_of, frame_of, le
 from heldout.experiments.rundir import RunDirectory
 from heldout.experiments.schema import Config
 from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
-from heldout.gepa.campaign import Held, Parts, Seed
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
 from heldout.gepa.events import EventKind
 from heldout.gepa.journal import Observer, RunJournal
 from heldout.gepa.objective import rank_reward
+from heldout.gepa.parts import Held, Parts, Seed
 from heldout.gepa.ranking import DetectionFirst, Objective, PairedFirst, SeverityWeighted
 from heldout.gepa.settings import AcceptanceName, SearchSettings
 from heldout.gepa.spending import Spending, Spent

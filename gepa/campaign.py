@@ -7,89 +7,28 @@ prompt file exists only after the gate has passed it.
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from heldout.gepa.acceptance import Acceptance
 from heldout.gepa.candidates import Candidate, Kind, Pool, Status
-from heldout.gepa.confirmation import Confirmation, HeldoutJudge, Side
+from heldout.gepa.confirmation import Side
 from heldout.gepa.controls import control_body, word_counts
+from heldout.gepa.deciding import Explored, HeldOut, Sides, card_body, gate_body, measures_of
 from heldout.gepa.emission import emit, withdraw
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose
 from heldout.gepa.events import EventKind, FinishReason, Phase
 from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
-from heldout.gepa.gate import Decision, GateSettings, decide, pre_gate
+from heldout.gepa.gate import decide, pre_gate
 from heldout.gepa.gate_settings import primary_family
-from heldout.gepa.journal import RunJournal
-from heldout.gepa.objective import Reward
-from heldout.gepa.ranking import Objective, best
+from heldout.gepa.parts import Parts, Seed
+from heldout.gepa.ranking import best
 from heldout.gepa.record import Record
 from heldout.gepa.search import Search, SearchParts, candidate_body, scores_of
-from heldout.gepa.settings import ConfirmSettings, SearchSettings
-from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.detection import swept
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.measures import judged_json
-from heldout.reflectors.guard import Guard
-from heldout.reflectors.reflector import Reflector
-from heldout.splits.benchmark import Consultation, Note
 from heldout.splits.hashing import sha256_text
-from heldout.students.chat import Budget
-from heldout.students.student import Student
-
-
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """A named block the search starts from."""
-
-    name: str
-    block: str
-
-
-@dataclass(frozen=True)
-class Held:
-    """The reservation of the confirmation's cost: made before the search, given back after it."""
-
-    hold: Callable[[], None]
-    release: Callable[[], None]
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Everything a campaign works with, built and checked before its first call.
-
-    `facts` are plain values that go on the card as they are (models, data digests);
-    `fresh_student` gives the student under a named occasion, for calls bought afresh.
-    """
-
-    name: str
-    seed: int
-    run_dir: Path
-    reflect: tuple[Consultation, ...]
-    accept: tuple[Note, ...]
-    heldout: HeldoutJudge
-    student: Student
-    budget: Budget
-    reflector: Reflector
-    guard: Guard
-    seeds: tuple[Seed, ...]
-    baseline: str
-    reward: Reward
-    acceptance: Acceptance
-    objective: Objective
-    search: SearchSettings
-    confirm: ConfirmSettings
-    gate: GateSettings
-    journal: RunJournal
-    spending: Spending
-    runner: asyncio.Runner
-    held: Held
-    partition_body: Mapping[str, Any]
-    facts: Mapping[str, Any]
 
 
 class Campaign:
@@ -109,6 +48,10 @@ class Campaign:
 
     def run(self) -> None:
         """Run to the decision. Raises Stopped or CircuitOpen, after which it can be resumed."""
+        self.conclude(self.explore())
+
+    def explore(self) -> Explored:
+        """Everything up to the held-out figures of the winner; nothing is decided yet."""
         self._verify_partition()
         baseline = self._heldout_baseline()
         frontier = self._score_seeds()
@@ -116,10 +59,14 @@ class Campaign:
         reason = self._search(frontier)
         winner = self._choose()
         self.parts.held.release()
-        decision = self._confirm(winner, baseline)
-        if decision["decision"] == "emitted":
-            self._emit(winner, decision)
-        self._finish(reason, decision)
+        return self._confirm(winner, baseline, reason)
+
+    def conclude(self, explored: Explored) -> None:
+        """Put the decision on record; emit the winner if it passed, and nothing else."""
+        body = self._decided(gate_body(explored, self.parts.gate))
+        if body["decision"] == "emitted":
+            self._emit(explored.winner, body)
+        self._finish(explored.reason, body)
 
     # -- phases ----------------------------------------------------------------------------------
 
@@ -225,55 +172,39 @@ class Campaign:
         )
         return winner
 
-    def _confirm(self, winner: Candidate, baseline: Side) -> Mapping[str, Any]:
-        """The gate event's body: whether the winner may be emitted, and all figures behind it."""
+    def _confirm(self, winner: Candidate, baseline: Side, reason: FinishReason) -> Explored:
+        """Look at held-out for the winner, if accept says that it is worth it."""
         p = self.parts
         self._phase(Phase.CONFIRM)
         if winner.kind is Kind.SEED:
-            return self._decided(_not_confirmed("seed_won", p.gate))
-        accept_baseline = self._on_accept(self._baseline_candidate())
-        accept_winner = self._on_accept(winner)
-        bought = pre_gate(accept_winner, accept_baseline, p.gate, primary=p.search.primary)
+            return Explored(winner, reason, refusal="seed_won")
+        on_accept = Sides(self._on_accept(winner), self._on_accept(self._baseline_candidate()))
+        bought = pre_gate(on_accept.winner, on_accept.baseline, p.gate, primary=p.search.primary)
         self.journal.append(EventKind.PRE_GATE, bought.to_json())
         if not bought.buys:
-            return self._decided(_not_confirmed("pre_gate", p.gate))
+            return Explored(winner, reason, refusal="pre_gate")
         assert winner.block is not None  # entered candidates keep their text
         confirmation = p.heldout.winner(
             self.evaluator, winner.id, winner.block, (self._baseline_block(), baseline)
         )
         self._phase(Phase.GATE)
-        return self._decided(self._gate(confirmation, baseline, accept_winner, accept_baseline))
-
-    def _gate(
-        self,
-        confirmation: Confirmation,
-        baseline: Side,
-        accept_winner: Judged,
-        accept_baseline: Judged,
-    ) -> dict[str, Any]:
-        """The held-out decision: both blocks at their own thresholds frozen on accept."""
-        p = self.parts
-        winner_side = confirmation.winner.judged(accept_winner.threshold)
-        baseline_side = baseline.judged(accept_baseline.threshold)
+        found = HeldOut(
+            confirmation,
+            baseline,
+            Sides(
+                confirmation.winner.judged(on_accept.winner.threshold),
+                baseline.judged(on_accept.baseline.threshold),
+            ),
+        )
         decision = decide(
-            winner_side,
-            baseline_side,
+            found.sides.winner,
+            found.sides.baseline,
             p.gate,
             primary=p.search.primary,
             planned_looks=p.heldout.planned_looks,
             seed=p.seed,
         )
-        decision = _overruled(decision, confirmation)
-        return {
-            **decision.to_json(),
-            "heldout": {
-                "baseline": _measures(baseline_side, baseline.flags, p.gate.cap),
-                "winner": _measures(winner_side, confirmation.winner.flags, p.gate.cap),
-                "looks": confirmation.looks,
-                "exploratory": confirmation.exploratory,
-            },
-            "drift": confirmation.drift,
-        }
+        return Explored(winner, reason, found=found, decision=decision)
 
     def _emit(self, winner: Candidate, decision: Mapping[str, Any]) -> None:
         self._phase(Phase.EMIT)
@@ -284,7 +215,21 @@ class Campaign:
             p.name,
             frame=p.student.frame,
             block=winner.block,
-            card=self._card(winner, decision),
+            card=card_body(
+                decision,
+                accept=self._accept_measures(winner),
+                run={
+                    "campaign": p.name,
+                    "candidate": winner.id,
+                    "block_sha256": winner.sha256,
+                    "frame_sha256": p.student.frame.sha256,
+                    "journal_head": self.journal.mark,
+                    **p.facts,
+                    "student_budget": asdict(p.budget),
+                },
+                spent=p.spending.total,
+                caveats=p.partition_body["caveats"],
+            ),
         )
         self.journal.append(EventKind.EMISSION, emitted.body(p.run_dir))
 
@@ -331,66 +276,9 @@ class Campaign:
 
     def _accept_measures(self, candidate: Candidate) -> dict[str, Any]:
         flags = None if candidate.flags is None else (candidate.flags,)
-        return _measures(self._on_accept(candidate), flags, self.parts.gate.cap)
-
-    def _card(self, winner: Candidate, decision: Mapping[str, Any]) -> dict[str, Any]:
-        p = self.parts
-        heldout = decision["heldout"]
-        return {
-            "campaign": p.name,
-            "candidate": winner.id,
-            "block_sha256": winner.sha256,
-            "frame_sha256": p.student.frame.sha256,
-            "journal_head": self.journal.mark,
-            **p.facts,
-            "student_budget": asdict(p.budget),
-            "threshold": {
-                "rule": "flag a note whose score is below the value; frozen on accept",
-                "value": heldout["winner"]["at_threshold"]["threshold"],
-                "heldout": {
-                    key: heldout["winner"]["at_threshold"][key]
-                    for key in ("detection", "false_alarms")
-                },
-            },
-            "accept": self._accept_measures(winner),
-            "heldout": heldout,
-            "gate": {key: decision[key] for key in ("rule", "alpha", "margin", "decision")},
-            "difference": decision["difference"],
-            "looks": heldout["looks"],
-            "spent": p.spending.total.body(),
-            "does_not_show": list(p.partition_body["caveats"]) + _caveats(decision),
-        }
+        return measures_of(self._on_accept(candidate), flags, self.parts.gate.cap)
 
 
 def _described(strategy: object) -> dict[str, Any]:
     """A strategy as its name and its fields."""
     return {"name": type(strategy).__name__, **asdict(strategy)}  # type: ignore[call-overload]
-
-
-def _not_confirmed(reason: str, settings: GateSettings) -> dict[str, Any]:
-    return {
-        "decision": "not_confirmed",
-        "reason": reason,
-        "rule": settings.rule,
-        "difference": None,
-        "heldout": None,
-    }
-
-
-def _overruled(decision: Decision, confirmation: Confirmation) -> Decision:
-    """A drifted or exploratory confirmation never emits, whatever the figures."""
-    if confirmation.drift is not None and confirmation.drift["refuses"]:
-        return decision.refused("drift")
-    return decision.refused("exploratory") if confirmation.exploratory else decision
-
-
-def _measures(
-    judged: Judged, flags: tuple[Mapping[str, bool], ...] | None, cap: float
-) -> dict[str, Any]:
-    """Measures at the frozen threshold, with the design's own rule beside it where it has one."""
-    by_rule = judged_json(Judged(judged.tables, flags), cap=cap)
-    return {**judged_json(judged, cap=cap), "at_rule": by_rule["at_rule"]}
-
-
-def _caveats(decision: Mapping[str, Any]) -> list[str]:
-    return [side["sentence"] for side in decision["sides"] if side["state"] == "not_resolvable"]

@@ -1,0 +1,120 @@
+"""From what a campaign found to the body of its gate event and to the card of its prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from heldout.gepa.candidates import Candidate
+from heldout.gepa.confirmation import Confirmation, Side
+from heldout.gepa.events import FinishReason
+from heldout.gepa.gate import Decision
+from heldout.gepa.gate_settings import GateSettings
+from heldout.gepa.spending import Spent
+from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.measures import judged_json
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Winner and baseline on the same notes, each at its own threshold frozen on accept."""
+
+    winner: Judged
+    baseline: Judged
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What the held-out look brought."""
+
+    confirmation: Confirmation
+    baseline: Side
+    sides: Sides
+
+
+@dataclass(frozen=True)
+class Explored:
+    """A campaign up to its held-out figures.
+
+    Either `refusal` says why no look was bought (`seed_won`, `pre_gate`), or `found` and
+    `decision` hold the figures and what the gate makes of them.
+    """
+
+    winner: Candidate
+    reason: FinishReason
+    refusal: str | None = None
+    found: HeldOut | None = None
+    decision: Decision | None = None
+
+    def decided(self, decision: Decision) -> Explored:
+        """The same findings under a decision adjusted within a family of targets."""
+        return replace(self, decision=decision)
+
+
+def gate_body(explored: Explored, settings: GateSettings) -> dict[str, Any]:
+    """The gate event: the decision, every figure behind it, and what stands against it."""
+    found = explored.found
+    if found is None or explored.decision is None:
+        return {
+            "decision": "not_confirmed",
+            "reason": explored.refusal,
+            "rule": settings.rule,
+            "difference": None,
+            "heldout": None,
+        }
+    confirmation = found.confirmation
+    return {
+        **_overruled(explored.decision, confirmation).to_json(),
+        "heldout": {
+            "baseline": measures_of(found.sides.baseline, found.baseline.flags, settings.cap),
+            "winner": measures_of(found.sides.winner, confirmation.winner.flags, settings.cap),
+            "looks": confirmation.looks,
+            "exploratory": confirmation.exploratory,
+        },
+        "drift": confirmation.drift,
+    }
+
+
+def measures_of(
+    judged: Judged, flags: tuple[Mapping[str, bool], ...] | None, cap: float
+) -> dict[str, Any]:
+    """Measures at the frozen threshold, with the design's own rule beside it where it has one."""
+    by_rule = judged_json(Judged(judged.tables, flags), cap=cap)
+    return {**judged_json(judged, cap=cap), "at_rule": by_rule["at_rule"]}
+
+
+def card_body(
+    decision: Mapping[str, Any],
+    *,
+    accept: Mapping[str, Any],
+    run: Mapping[str, Any],
+    spent: Spent,
+    caveats: Sequence[str],
+) -> dict[str, Any]:
+    """The card: `run` (hashes, models, budget), threshold, figures, looks, cost, caveats."""
+    heldout = decision["heldout"]
+    frozen = heldout["winner"]["at_threshold"]
+    unseen = [side["sentence"] for side in decision["sides"] if side["state"] == "not_resolvable"]
+    return {
+        **run,
+        "threshold": {
+            "rule": "flag a note whose score is below the value; frozen on accept",
+            "value": frozen["threshold"],
+            "heldout": {key: frozen[key] for key in ("detection", "false_alarms")},
+        },
+        "accept": accept,
+        "heldout": heldout,
+        "gate": {key: decision[key] for key in ("rule", "alpha", "margin", "decision")},
+        "difference": decision["difference"],
+        "looks": heldout["looks"],
+        "spent": spent.body(),
+        "does_not_show": [*caveats, *unseen],
+    }
+
+
+def _overruled(decision: Decision, confirmation: Confirmation) -> Decision:
+    """A drifted or exploratory confirmation never emits, whatever the figures."""
+    if confirmation.drift is not None and confirmation.drift["refuses"]:
+        return decision.refused("drift")
+    return decision.refused("exploratory") if confirmation.exploratory else decision
