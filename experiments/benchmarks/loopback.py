@@ -196,7 +196,15 @@ def main() -> None:
     options = parser.parse_args()
 
     async def forever() -> None:
-        server = Loopback(after(options.latency_s, options.text), options.port)
+        answer = after(options.latency_s, options.text)
+
+        def respond(request: Request) -> Answer:
+            if request.path.endswith("/count"):
+                server.requests -= 1
+                return Answer(str(server.requests).encode())
+            return answer(request)
+
+        server = Loopback(respond, options.port)
         listening = await server.start()
         print(server.port, flush=True)
         async with listening:
