@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from heldout.experiments.checks import Checked
+from heldout.experiments.estimates import estimate, estimate_text
 from heldout.experiments.powering import short_form
 from heldout.gepa.minibatch import ConsultationFirst
 
@@ -47,6 +48,7 @@ def plan(checked: Checked) -> dict[str, Any]:
                 "usd": checked.confirmation.usd if checked.student.pin.priced else None,
             },
         },
+        "estimate": estimate(checked, loaded),
         "power": resolved.to_json(),
         "power_in_words": list(resolved.sentences),
         "warnings": [*partition.warnings, *resolved.warnings],
@@ -66,6 +68,7 @@ def plan_text(planned: dict[str, Any]) -> str:
         "notes:         " + _counts(planned["notes"]),
         "judgements, at most: " + _counts(most["judgements"]),
         f"held for the confirmation: {held['calls']} calls, {held['tokens']} tokens, {usd}",
+        *estimate_text(planned["estimate"]),
         f"planned looks at held-out: {planned['planned_looks']}",
         *planned["power_in_words"],
         *(f"warning: {line}" for line in planned["warnings"]),
