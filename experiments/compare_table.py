@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -24,8 +25,8 @@ def render(result: Comparison, *, clean_means: CleanMeans = CleanMeans.UNEDITED)
     figures = Table(title=_title(result), title_justify="left")
     sides = [result.candidate, result.baseline, *([result.words] if result.words else [])]
     figures.add_column("measure")
-    for side in sides:
-        figures.add_column(side.name, justify="right", overflow="fold")
+    for heading in headings([side.name for side in sides]):
+        figures.add_column(heading, justify="right", overflow="fold")
     for name, cells in _rows(sides, ALARMS[clean_means]):
         figures.add_row(name, *cells)
     return Group(figures, _slice_table(result), Text("\n".join(sentences(result))))
@@ -44,6 +45,12 @@ def sentences(result: Comparison) -> list[str]:
         "rules: " + ", ".join(f"{v.rule} {_word(v.ships)}" for v in result.verdicts),
         _control_sentence(result),
     ]
+
+
+def headings(names: Sequence[str]) -> list[str]:
+    """Short names for columns: what stands behind `#`, else the file's name; whole if equal."""
+    short = [name.rpartition("#")[2] if "#" in name else PurePath(name).name for name in names]
+    return short if len(set(short)) == len(short) else list(names)
 
 
 def interval_text(interval: Interval | None) -> str:

@@ -9,7 +9,7 @@ from tests.support.published import needs_data, scores
 from tests.support.score_tables import build, table_pairs, with_scores
 
 from heldout.experiments.compare import CompareSettings, compare, to_json
-from heldout.experiments.compare_table import render
+from heldout.experiments.compare_table import headings, render
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans
 
@@ -109,6 +109,12 @@ def test_only_verified_clean_notes_can_be_false_alarms():
     assert "false alarms" not in unedited
     verified = printed(whole(table, table), clean_means=CleanMeans.VERIFIED)
     assert "false alarms" in verified
+
+
+def test_columns_have_short_names_unless_they_are_the_same():
+    assert headings(["runs/c.json#v3p-01", "runs/c.json#seed"]) == ["v3p-01", "seed"]
+    assert headings(["a/scores.json", "b/plain.csv", "word count"])[0] == "scores.json"
+    assert headings(["a/scores.json", "b/scores.json"]) == ["a/scores.json", "b/scores.json"]
 
 
 def test_missing_figures_print_as_na():
