@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from heldout.experiments.checks import Checked, budget_of, caps_of, frame_of, length_cap
+from heldout.experiments.checks import Checked, budget_of, caps_of, length_cap
 from heldout.experiments.rundir import RunDirectory
 from heldout.experiments.schema import Config
+from heldout.experiments.students import build_student
 from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
@@ -28,20 +29,16 @@ from heldout.reflectors.protected import own_texts, protect
 from heldout.reflectors.simulated.model import SimulatedReflector
 from heldout.splits.benchmark import CleanMeans, NoteLabel
 from heldout.splits.errors import BadInput
-from heldout.splits.looks import target_id
+from heldout.splits.looks import Family, target_id
 from heldout.splits.looks_file import Buyer
 from heldout.splits.vault import Splits, open_splits
 from heldout.students.caller import Caller
 from heldout.students.chat import ChatModel
-from heldout.students.checker import PerFactChecker
-from heldout.students.facts import Extraction
-from heldout.students.frames import load_frame
 from heldout.students.ledger import Ledger
 from heldout.students.models import model_faults, open_models
 from heldout.students.simulated import SimulatedJudge, SimulatedPlacebo
 from heldout.students.store import CallStore
 from heldout.students.student import Student
-from heldout.students.whole_note import WholeNoteJudge
 
 DRIFT = "drift"
 """Occasion of the calls that the drift check buys afresh."""
@@ -70,12 +67,14 @@ class Remark:
 class Who:
     """Identity of a run: its id, and whether it may look beyond the plan as exploratory.
 
-    `doubles` replace simulated models by id, for tests.
+    `doubles` replace simulated models by id, for tests. `family`: the targets declared together
+    with this run's own, None for a campaign alone.
     """
 
     run_id: str
     acknowledge_reuse: bool = False
     doubles: Mapping[str, ChatModel] = field(default_factory=dict)
+    family: Family | None = None
 
 
 def simulated_models() -> dict[str, ChatModel]:
@@ -96,10 +95,12 @@ def open_session(
     observers: tuple[Observer, ...],
     stop: Callable[[], str | None],
     first: Remark,
+    ledger: Ledger | None = None,
 ) -> Iterator[Session]:
     """Open everything a campaign needs, and close it again whatever happens.
 
-    `first` is put on record before the checks that need a library.
+    `first` is put on record before the checks that need a library; `ledger` is the one of a
+    family of campaigns under one cap.
 
     Raises BadInput for a model that does not take what is asked of it; UserFault for a store or a
     journal that cannot be used.
@@ -107,7 +108,7 @@ def open_session(
     config = checked.config
     store = CallStore(config.store.url or f"sqlite:///{run.store}", who.run_id, config.store.reuse)
     journal = RunJournal(run.journal, observers, before_write=store.sync)
-    ledger = Ledger(caps_of(config))
+    ledger = Ledger(caps_of(config)) if ledger is None else ledger
     ledger.restore(store.calls())
     journal.remark(first.kind, first.body)
     _check_models(checked)
@@ -128,7 +129,7 @@ def open_session(
                 checked.load,
                 checked.manifest,
                 journal=journal,
-                buyer=Buyer(who.run_id, acknowledge_reuse=who.acknowledge_reuse),
+                buyer=Buyer(who.run_id, who.family, who.acknowledge_reuse),
                 exclude=checked.exclude,
             )
             parts = _parts(checked, run, runner, (journal, store, ledger, caller), splits)
@@ -157,7 +158,7 @@ def _parts(
 ) -> Parts:
     journal, store, ledger, caller = opened
     config = checked.config
-    student = build_student(checked, caller)
+    student = build_student(config, checked.student.pin, caller)
     cap = length_cap(config)
     seeds = tuple(Seed(seed.name, seed.text) for seed in config.seeds)
     terms = Terms(student.frame, cap, config.reflector.payload_tokens)
@@ -174,7 +175,7 @@ def _parts(
         run_dir=run.path,
         reflect=splits.reflect,
         accept=tuple(note for c in splits.accept for note in c.notes),
-        heldout=_heldout_judge(checked, student, splits, runner, journal, spending),
+        heldout=_heldout_judge(checked, student, splits, caller, (runner, journal, spending)),
         student=student,
         budget=budget_of(config.student),
         reflector=ModelReflector(
@@ -219,32 +220,17 @@ def objective_of(config: Config) -> Objective:
             return SeverityWeighted(cap)
 
 
-def build_student(checked: Checked, caller: Caller) -> WholeNoteJudge | PerFactChecker:
-    """The judge that the configuration names."""
-    config, pin = checked.config, checked.student.pin
-    if config.student.design == "whole_note":
-        return WholeNoteJudge(frame_of(config), pin, caller, config.seed)
-    return PerFactChecker(
-        frame_of(config),
-        pin,
-        caller,
-        config.seed,
-        source=Extraction(load_frame("extract"), pin, caller, budget_of(config.student)),
-    )
-
-
 def _heldout_judge(
     checked: Checked,
-    student: WholeNoteJudge | PerFactChecker,
+    student: Student,
     splits: Splits,
-    runner: asyncio.Runner,
-    journal: RunJournal,
-    spending: Spending,
+    caller: Caller,
+    record: tuple[asyncio.Runner, RunJournal, Spending],
 ) -> HeldoutJudge:
-    config = checked.config
+    config, pin = checked.config, checked.student.pin
+    runner, journal, spending = record
     budget = budget_of(config.student)
-    afresh: Student = replace(student, occasion=DRIFT)
-    pin = checked.student.pin
+    afresh = build_student(config, pin, caller, occasion=DRIFT)
     return HeldoutJudge(
         vault=splits.vault,
         settings=config.confirm,
@@ -252,17 +238,24 @@ def _heldout_judge(
         fresh=Evaluator(afresh, budget, runner, journal=journal, spending=spending),
         seed=config.seed,
         score_range=student.score_range,
-        target=target_id(
-            student.design,
-            student.frame.sha256,
-            {"id": pin.id, "temperature": pin.temperature, "parameters": dict(pin.parameters)},
-            asdict(budget),
-        ),
+        target=target_of(checked),
         look_settings={
             "samples": config.confirm.samples,
             "replicates": config.confirm.replicates,
             "seed": config.seed,
         },
+    )
+
+
+def target_of(checked: Checked) -> str:
+    """The digest of what is optimised: design, frame, model pin and budget."""
+    config, pin = checked.config, checked.student.pin
+    student = build_student(config, pin)
+    return target_id(
+        student.design,
+        student.frame.sha256,
+        {"id": pin.id, "temperature": pin.temperature, "parameters": dict(pin.parameters)},
+        asdict(budget_of(config.student)),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from heldout.experiments.rundir import RunDirectory
 from heldout.experiments.schema import Config, ModelSection
+from heldout.experiments.students import build_student
 from heldout.gepa.settings import ConfirmSettings
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.prompts import LengthCap
@@ -24,8 +25,7 @@ from heldout.splits.manifest import Partition, Shares, read_manifest
 from heldout.splits.partition import draw_partition, verify
 from heldout.splits.runs import HeldoutRuns
 from heldout.splits.synthetic import SyntheticDraw, draw
-from heldout.students.chat import Budget, Message
-from heldout.students.frames import Frame, load_frame
+from heldout.students.chat import Budget, Message, ModelPin
 from heldout.students.ledger import Amount, Caps, price_faults
 from heldout.students.pins import PinnedModel, load_pins
 from heldout.students.prices import cost_usd, prompt_tokens_bound
@@ -123,7 +123,7 @@ def confirmation_amount(notes: Iterable[Note], config: Config, student: PinnedMo
     confirm: ConfirmSettings = config.confirm
     judgings = confirm.samples * confirm.replicates
     longest = length_cap(config).characters
-    calls = {"whole_note": 2, "per_fact_checker": 4}[config.student.design]
+    calls = build_student(config, student.pin).calls_per_judgement
     total = Amount()
     for note in notes:
         prompt = prompt_tokens_bound([Message("user", note.transcript + note.text)])
@@ -226,20 +226,14 @@ def _stop_faults(config: Config, student: PinnedModel) -> list[Fault]:
 
 def _seed_faults(config: Config) -> list[Fault]:
     """Seeds that the guard would not let through: every rewrite of them would be rejected too."""
-    guard = Guard(frame_of(config), length_cap(config), NOTHING_PROTECTED)
+    frame = build_student(config, ModelPin("none")).frame
+    guard = Guard(frame, length_cap(config), NOTHING_PROTECTED)
     found = ((seed, guard.check(seed.text, {}, ())) for seed in config.seeds)
     return [
         Fault(f"seeds: {seed.name}", f"is no usable block ({why.reason}: {why.detail})")
         for seed, why in found
         if why is not None
     ]
-
-
-def frame_of(config: Config) -> Frame:
-    """The frame whose block evolves."""
-    return load_frame(
-        {"whole_note": "whole_note", "per_fact_checker": "check"}[config.student.design]
-    )
 
 
 def length_cap(config: Config) -> LengthCap:

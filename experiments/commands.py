@@ -12,7 +12,8 @@ from heldout.experiments.checks import check, new_partition
 from heldout.experiments.loading import load_config
 from heldout.experiments.planning import plan, plan_text
 from heldout.experiments.rundir import RunDirectory, default_run_dir, existing_run
-from heldout.experiments.running import Ended, Options, prepare, resume, start
+from heldout.experiments.running import prepare, resume, start
+from heldout.experiments.sessions import Ended, Options
 from heldout.experiments.summary import Json, summarise
 from heldout.experiments.telling import ending, looks_text, status_text
 from heldout.gepa.journal import read_journal

@@ -19,7 +19,6 @@ from heldout.splits.benchmark import CleanMeans
 from heldout.students.retry import Retry
 
 Positive = Annotated[int, Field(ge=1)]
-Design = Literal["whole_note", "per_fact_checker"]
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 
@@ -97,9 +96,9 @@ class ModelSection(Section):
 
 
 class StudentSection(ModelSection):
-    """The judge under optimisation."""
+    """The judge under optimisation; `design` is a name of the roster (`heldout judge --help`)."""
 
-    design: Design
+    design: str
 
 
 class ReflectorSection(ModelSection):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.running import Ended, Options, prepare, start
+from heldout.experiments.running import prepare, start
+from heldout.experiments.sessions import Ended, Options
 from heldout.experiments.soak import networked
 from heldout.experiments.soak.killing import kill_and_resume
 from heldout.experiments.soak.repeating import lineage_under

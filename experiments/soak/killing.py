@@ -18,7 +18,8 @@ from typing import Any
 
 from heldout.experiments.building import simulated_models
 from heldout.experiments.rundir import RunDirectory
-from heldout.experiments.running import Ended, Options, prepare, resume, start
+from heldout.experiments.running import prepare, resume, start
+from heldout.experiments.sessions import Ended, Options
 from heldout.experiments.summary import summarise
 from heldout.splits.hashing import sha256_json
 from heldout.splits.randomness import uniform

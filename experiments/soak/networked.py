@@ -17,7 +17,8 @@ from typing import Any
 
 from heldout.experiments.benchmarks.loopback import Loopback, serving
 from heldout.experiments.rundir import RunDirectory
-from heldout.experiments.running import Ended, Options, prepare, resume, start
+from heldout.experiments.running import prepare, resume, start
+from heldout.experiments.sessions import Ended, Options
 from heldout.experiments.soak.provider import DOWN, MISBEHAVING, PROPER, FaultRates, Provider
 from heldout.experiments.soak.simulated_provider import (
     Simulations,
@@ -180,7 +181,8 @@ def told(ended: Ended) -> dict[str, Any]:
 CHILD = """
 import sys
 from pathlib import Path
-from heldout.experiments.running import Options, prepare, start
+from heldout.experiments.running import prepare, start
+from heldout.experiments.sessions import Options
 folder, *settings = sys.argv[1:]
 run = Path(folder) / "run"
 start(prepare(Path("configs/quickstart.yaml"), settings, run), run, Options(quiet=True))

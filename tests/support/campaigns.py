@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from heldout.experiments.running import Ended, Options, prepare, resume, start
+from heldout.experiments.running import prepare, resume, start
+from heldout.experiments.sessions import Ended, Options
 from heldout.experiments.summary import summarise
 from heldout.students.chat import ChatModel
 
