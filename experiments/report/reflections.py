@@ -19,7 +19,12 @@ from heldout.students.calls import Stage
 from heldout.students.database import shown_url
 from heldout.students.store_rows import CALLS, StoredCall, call_of
 
-STAGES = (Stage.REFLECT.value, Stage.MERGE.value)
+_STAGES = ", ".join(f"'{stage.value}'" for stage in (Stage.REFLECT, Stage.MERGE))
+# As text, because it is asked once a candidate and building it costs more than running it.
+_SINCE = sa.text(
+    f"SELECT * FROM {CALLS.name} WHERE run_id = :run AND stage IN ({_STAGES}) AND id > :newest "
+    "ORDER BY id"
+)
 
 
 class Reflections(Protocol):
@@ -30,7 +35,7 @@ class Reflections(Protocol):
 
 
 class StoredReflections:
-    """Reflector calls of run `run_id` in the store at `url`.
+    """Reflector calls of run `run_id` in the store at `url`, read in as few queries as it takes.
 
     Raises BadInput where `url` is no address of a store.
     """
@@ -38,6 +43,8 @@ class StoredReflections:
     def __init__(self, url: str, run_id: str) -> None:
         self._run_id, self._url = run_id, url
         self._name = shown_url(url)
+        self._calls: dict[str, list[StoredCall]] = {}
+        self._newest = self._asked = -1
         try:
             sa.make_url(url).get_dialect()
         except (exc.ArgumentError, exc.NoSuchModuleError, ImportError) as error:
@@ -45,22 +52,24 @@ class StoredReflections:
 
     def of(self, iteration: int) -> Sequence[StoredCall]:
         """See Reflections. Raises BadInput where the database cannot be read."""
-        wanted = (
-            sa.select(CALLS)
-            .where(
-                CALLS.c.run_id == self._run_id,
-                CALLS.c.stage.in_(STAGES),
-                CALLS.c.item == f"i{iteration:03d}",
-            )
-            .order_by(CALLS.c.id)
-        )
+        # A proposal is whole once it is asked for; calls of the next one may still be on their way.
+        if iteration > self._asked:
+            self._read_on()
+            self._asked = iteration
+        return self._calls.get(f"i{iteration:03d}", ())
+
+    def _read_on(self) -> None:
+        """Take in the calls stored since the last time."""
         try:
             engine = sa.create_engine(_read_only(self._url), poolclass=sa.pool.NullPool)
             with engine.connect() as connection:
-                rows = connection.execute(wanted).mappings().all()
+                since = {"run": self._run_id, "newest": self._newest}
+                rows = connection.execute(_SINCE, since).mappings().all()
         except exc.DBAPIError as error:
             raise BadInput.one(f"store.url {self._name}", str(error.orig)) from error
-        return [call_of(dict(row)) for row in rows]
+        for row in rows:
+            self._newest = row["id"]
+            self._calls.setdefault(row["item"], []).append(call_of(dict(row)))
 
 
 class NoReflections:

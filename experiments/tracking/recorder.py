@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from heldout.experiments.report.pages import run_files
-from heldout.experiments.report.reflections import reflections_of
+from heldout.experiments.report.reflections import Reflections, reflections_of
 from heldout.experiments.report.view import RunView
 from heldout.experiments.tracking.campaign_run import campaign_content
 from heldout.experiments.tracking.candidate_run import candidate_content
@@ -37,6 +37,7 @@ class Recorder:
         self.settings = settings
         self.view = RunView()
         self._projection: Projection | None = None
+        self._reflections: Reflections | None = None
         self._unwritten: list[str] = []
         self._next_update = 0.0
         self._view_key: str | None = None
@@ -122,6 +123,7 @@ class Recorder:
         projection = self._open()
         if projection.abandoned:
             return
-        reflections = reflections_of(self.run_dir, self.view.run_id)
-        policy = self.settings.policy
+        if self._reflections is None:
+            self._reflections = reflections_of(self.run_dir, self.view.run_id)
+        reflections, policy = self._reflections, self.settings.policy
         projection.write_all(candidate_content(self.view, id_, reflections, policy) for id_ in ids)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from itertools import takewhile
 
 import pytest
@@ -134,8 +135,14 @@ def test_the_call_store_is_read_while_it_is_written(run, tmp_path):
     store = CallStore(f"sqlite:///{tmp_path / 'calls.sqlite'}", RUN_ID)
     try:
         store.put(spec("i099", stage=Stage.REFLECT), reply("a late answer"))
-        (late,) = reflections_of(tmp_path, RUN_ID).of(99)
+        reflections = reflections_of(tmp_path, RUN_ID)
+        (late,) = reflections.of(99)
         assert late.reply.text == "a late answer"
+        first = spec("i100", stage=Stage.REFLECT)
+        store.put(first, reply("no block"))
+        assert len(reflections.of(3)) == 1
+        store.put(replace(first, attempt=1), reply("a block"))
+        assert [call.reply.text for call in reflections.of(100)] == ["no block", "a block"]
     finally:
         store.close()
 
