@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from heldout.splits.benchmark import Note, NoteClass, NoteLabel, note_id
+from heldout.experiments.practice.verdicts import own_note
+from heldout.splits.benchmark import Note
 from heldout.splits.errors import BadInput
 from heldout.splits.fields import text_problem
 from heldout.splits.hashing import content_id
@@ -103,12 +104,10 @@ def _row(number: int, cells: _Cells, transcripts: bool) -> NoteRow:
 
 def _note(text: str, transcript: str, values: Mapping[str, Any], transcripts: bool) -> Note:
     group = _value(values, "consultation")
-    if not isinstance(group, str) or not group.strip():
-        # Notes that share a transcript are one consultation; without one each stands alone.
-        group = content_id("consultation", transcript if transcripts else text)
-    ident = note_id(group, text, NoteClass.CLEAN, text)
-    label = NoteLabel(ident, group, "own", NoteClass.CLEAN, ident)
-    return Note(label, text, transcript)
+    named = group if isinstance(group, str) and group.strip() else None
+    if named is None and not transcripts:
+        named = content_id("consultation", text)  # a placeholder is shared by strangers
+    return own_note(text, transcript, named)
 
 
 def _value(values: Mapping[str, Any], field: str) -> Any:

@@ -1,4 +1,7 @@
-"""One note judged for use: samples made one verdict, a threshold or the design's rule applied."""
+"""One note judged for use: samples made one verdict, a threshold or the design's rule applied.
+
+This module goes into exports, so it rests on `splits` and `students` alone.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.gepa.evaluation import SCORE_DECIMALS
-from heldout.gepa.statistics.table import DECIMALS
-from heldout.splits.benchmark import Note
+from heldout.splits.benchmark import Note, NoteClass, NoteLabel, note_id
+from heldout.splits.hashing import content_id
 from heldout.students.aggregate import majority, winsorised_mean
 from heldout.students.chat import Budget
 from heldout.students.student import Finding, Judgement, Outcome, Student
+
+DECIMALS = 9
+"""Scores are recorded and compared at this precision, here as in campaigns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,16 @@ class Verdict:
         }
 
 
+def own_note(text: str, transcript: str, consultation: str | None = None) -> Note:
+    """A note of one's own; its id, and with it every seed, follows from consultation and text.
+
+    Without a name notes that share a transcript are one consultation.
+    """
+    group = consultation or content_id("consultation", transcript)
+    ident = note_id(group, text, NoteClass.CLEAN, text)
+    return Note(NoteLabel(ident, group, "own", NoteClass.CLEAN, ident), text, transcript)
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """How notes are judged for use.
@@ -69,7 +84,7 @@ def verdict(judgements: list[Judgement], threshold: float | None) -> Verdict:
     answered = [j for j in judgements if j.score is not None]
     told = answered[0] if answered else judgements[0]
     scores = [j.score for j in answered if j.score is not None]
-    score = round(winsorised_mean(scores), SCORE_DECIMALS) if scores else None
+    score = round(winsorised_mean(scores), DECIMALS) if scores else None
     if score is None:
         flag = None
     elif threshold is None:
