@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -34,7 +34,7 @@ from heldout.splits.looks_file import Buyer
 from heldout.splits.vault import Splits, open_splits
 from heldout.students.caller import Caller
 from heldout.students.chat import ChatModel
-from heldout.students.ledger import Ledger
+from heldout.students.ledger import Amount, Ledger
 from heldout.students.models import model_faults, open_models
 from heldout.students.simulated import SimulatedJudge, SimulatedPlacebo
 from heldout.students.store import CallStore
@@ -61,6 +61,38 @@ class Remark:
 
     kind: EventKind
     body: Mapping[str, Any]
+
+
+@dataclass
+class Confirmations:
+    """What the confirmations still to come will cost, kept out of reach in one ledger.
+
+    `waiting` maps campaigns of one command to the largest cost of their confirmation.
+    """
+
+    ledger: Ledger
+    waiting: dict[str, Amount]
+
+    @classmethod
+    def of(cls, members: Sequence[Checked]) -> Confirmations:
+        """The confirmations of campaigns that share the cap of the first."""
+        amounts = {checked.config.name: checked.confirmation for checked in members}
+        return cls(Ledger(caps_of(members[0].config)), amounts)
+
+    def held(self, name: str) -> Held:
+        """The part of one campaign: held from before its search until it is confirmed."""
+        return Held(self._hold, lambda: self._release(name))
+
+    def _hold(self) -> None:
+        total = Amount()
+        for amount in self.waiting.values():
+            total += amount
+        self.ledger.hold(total)
+
+    def _release(self, name: str) -> None:
+        del self.waiting[name]
+        self.ledger.release()
+        self._hold()
 
 
 @dataclass(frozen=True)
@@ -95,12 +127,12 @@ def open_session(
     observers: tuple[Observer, ...],
     stop: Callable[[], str | None],
     first: Remark,
-    ledger: Ledger | None = None,
+    confirmations: Confirmations | None = None,
 ) -> Iterator[Session]:
     """Open everything a campaign needs, and close it again whatever happens.
 
-    `first` is put on record before the checks that need a library; `ledger` is the one of a
-    family of campaigns under one cap.
+    `first` is put on record before the checks that need a library; `confirmations` are
+    those of a family of campaigns under one cap.
 
     Raises BadInput for a model that does not take what is asked of it; UserFault for a store or a
     journal that cannot be used.
@@ -108,7 +140,8 @@ def open_session(
     config = checked.config
     store = CallStore(config.store.url or f"sqlite:///{run.store}", who.run_id, config.store.reuse)
     journal = RunJournal(run.journal, observers, before_write=store.sync)
-    ledger = Ledger(caps_of(config)) if ledger is None else ledger
+    confirmations = confirmations or Confirmations.of([checked])
+    ledger = confirmations.ledger
     ledger.restore(store.calls())
     journal.remark(first.kind, first.body)
     _check_models(checked)
@@ -132,7 +165,8 @@ def open_session(
                 buyer=Buyer(who.run_id, who.family, who.acknowledge_reuse),
                 exclude=checked.exclude,
             )
-            parts = _parts(checked, run, runner, (journal, store, ledger, caller), splits)
+            held = confirmations.held(config.name)
+            parts = _parts(checked, run, runner, (journal, store, held, caller), splits)
             yield Session(parts, ledger, caller, store, splits)
         finally:
             runner.run(models.__aexit__(None, None, None))
@@ -153,10 +187,10 @@ def _parts(
     checked: Checked,
     run: RunDirectory,
     runner: asyncio.Runner,
-    opened: tuple[RunJournal, CallStore, Ledger, Caller],
+    opened: tuple[RunJournal, CallStore, Held, Caller],
     splits: Splits,
 ) -> Parts:
-    journal, store, ledger, caller = opened
+    journal, store, held, caller = opened
     config = checked.config
     student = build_student(config, checked.student.pin, caller)
     cap = length_cap(config)
@@ -193,7 +227,7 @@ def _parts(
         journal=journal,
         spending=spending,
         runner=runner,
-        held=Held(lambda: ledger.hold(checked.confirmation), ledger.release),
+        held=held,
         partition_body=_partition_body(checked, splits),
         facts=_card_facts(checked, splits),
     )

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.checks import check, new_partition
+from heldout.experiments.family import prepare_family, resume_family, start_family
 from heldout.experiments.loading import load_config
 from heldout.experiments.planning import plan, plan_text
-from heldout.experiments.rundir import RunDirectory, default_run_dir, existing_run
+from heldout.experiments.rundir import FAMILY_FILE, RunDirectory, default_run_dir, existing_run
 from heldout.experiments.running import prepare, resume, start
 from heldout.experiments.sessions import Ended, Options
 from heldout.experiments.summary import Json, summarise
@@ -32,9 +33,17 @@ def run_campaigns(
     acknowledge_reuse: bool,
     as_json: bool,
 ) -> int:
-    """Run one campaign and return the exit status."""
+    """Run one campaign, or several as one family, and return the exit status."""
+    options = Options(acknowledge_reuse=acknowledge_reuse)
     if len(configs) > 1:
-        raise BadInput.one("CONFIG", "one configuration at a time")
+        folder = run_dir or default_run_dir("family")
+        members = prepare_family(configs, settings, folder)
+        if dry_run:
+            plans = [plan(member.checked) for member in members]
+            told = "\n\n".join(map(plan_text, plans))
+            print(_json({"campaigns": plans}) if as_json else told)
+            return 0
+        return _finish_family(start_family(members, folder, options), as_json)
     config = configs[0]
     where = run_dir or default_run_dir(config.stem)
     checked = prepare(config, settings, where)
@@ -42,12 +51,14 @@ def run_campaigns(
         planned = plan(checked)
         print(json.dumps(planned, indent=2) if as_json else plan_text(planned))
         return 0
-    ended = start(checked, where, Options(acknowledge_reuse=acknowledge_reuse))
+    ended = start(checked, where, options)
     return _finish(ended, as_json)
 
 
 def resume_campaign(run: Path, settings: Sequence[str], *, as_json: bool) -> int:
-    """Continue a run and return the exit status."""
+    """Continue a run, or a family of runs, and return the exit status."""
+    if (run / FAMILY_FILE).is_file():
+        return _finish_family(resume_family(run, settings, Options()), as_json)
     return _finish(resume(run, settings, Options()), as_json)
 
 
@@ -154,6 +165,20 @@ def _finish(ended: Ended, as_json: bool) -> int:
     if ended.error is not None:
         print(ended.error, file=sys.stderr)
     return ended.exit_status
+
+
+def _finish_family(done: Sequence[Ended], as_json: bool) -> int:
+    """Print how every campaign of a family ended and return the worst exit status."""
+    summaries = [summarise(ended.run.path, ended.events) for ended in done]
+    if as_json:
+        print(_json({"campaigns": summaries}))
+    else:
+        for summary in summaries:
+            print(f"\n{summary['name']}{ending(summary)}")
+    errors = {str(ended.error) for ended in done if ended.error is not None}
+    for error in errors:
+        print(error, file=sys.stderr)
+    return max(ended.exit_status for ended in done)
 
 
 def _json(value: Any) -> str:

@@ -12,12 +12,20 @@ from filelock import FileLock, Timeout
 
 from heldout.splits.errors import BadInput
 
+FAMILY_FILE = "family.json"
+"""Lists the campaigns of one command in the folder above theirs."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunDirectory:
-    """Names of the files of one run."""
+    """Names of the files of one run.
+
+    `shared` is the folder of a family of campaigns, which holds the benchmark and the partition
+    of all of them; None for a campaign alone.
+    """
 
     path: Path
+    shared: Path | None = None
 
     @property
     def config(self) -> Path:
@@ -52,12 +60,12 @@ class RunDirectory:
     @property
     def benchmark(self) -> Path:
         """Where a synthetic benchmark drawn by the run is kept."""
-        return self.path / "benchmark"
+        return (self.shared or self.path) / "benchmark"
 
     @property
     def manifest(self) -> Path:
         """The default partition manifest."""
-        return self.path / "partition.json"
+        return (self.shared or self.path) / "partition.json"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -79,7 +87,9 @@ class RunDirectory:
 
 def existing_run(path: Path) -> RunDirectory:
     """The run at `path`. Raises BadInput where there is none."""
-    run = RunDirectory(path.resolve())
+    path = path.resolve()
+    shared = path.parent if (path.parent / FAMILY_FILE).is_file() else None
+    run = RunDirectory(path, shared)
     if not run.path.is_dir():
         raise BadInput.one(str(path), "is not a run directory (no such folder)")
     if not run.config.is_file():

@@ -71,6 +71,9 @@ def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
     A finished run is left as it is. Raises UserFault where the run cannot be continued.
     """
     run = existing_run(run_dir)
+    if run.shared is not None:
+        message = f"is decided together with others; resume the folder above it: {run.shared}"
+        raise BadInput.one(str(run_dir), message)
     only_caps(settings)
     with run.locked():
         events = read_journal(run.journal) if run.journal.exists() else []

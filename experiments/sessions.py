@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from heldout.experiments.building import Remark, Session, Who, open_session
+from heldout.experiments.building import Confirmations, Remark, Session, Who, open_session
 from heldout.experiments.calls_told import calls_body
 from heldout.experiments.checks import Checked
 from heldout.experiments.progress import Progress
@@ -33,7 +33,6 @@ from heldout.splits.errors import (
 from heldout.splits.hashing import sha256_json
 from heldout.splits.looks import Family
 from heldout.students.chat import ChatModel
-from heldout.students.ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Task:
     """What one session works on.
 
     `kind` says whether the run begins or goes on, `raised` which caps were raised for it.
-    `ledger` is shared by the campaigns of a family, None for a campaign alone.
+    `confirmations` are shared by the campaigns of a family, None for a campaign alone.
     """
 
     checked: Checked
@@ -77,7 +76,7 @@ class Task:
     options: Options
     kind: EventKind
     raised: tuple[str, ...] = ()
-    ledger: Ledger | None = None
+    confirmations: Confirmations | None = None
 
 
 @dataclass
@@ -128,7 +127,7 @@ def sitting(task: Task) -> Iterator[Sitting]:
                 observers=tuple(observers),
                 stop=stop,
                 first=Remark(task.kind, _opening(task)),
-                ledger=task.ledger,
+                confirmations=task.confirmations,
             )
         )
         progress.totals = lambda: session.ledger.totals

@@ -407,16 +407,34 @@ def test_a_directory_that_holds_something_is_never_written_into(tmp_path: Path) 
     assert [p.name for p in (tmp_path / "run").iterdir()] == ["mine.txt"]
 
 
+def test_an_unknown_design_is_named_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no design whole_not; did you mean whole_note"):
+        run_small(tmp_path, {"student": {"design": "whole_not"}})
+    with pytest.raises(BadInput, match="word_count is a control"):
+        run_small(tmp_path, {"student": {"design": "word_count"}})
+
+
 def test_too_few_consultations_name_the_minimum(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="the minimum is 12"):
         run_small(tmp_path, {"benchmark": {"synthetic": {"consultations": 10}}})
 
 
-@pytest.mark.parametrize("name", ["quickstart", "placebo", "real_notes"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "quickstart",
+        "placebo",
+        "real_notes",
+        "study/exploratory",
+        "study/second",
+        "study/confirmatory_checker",
+        "study/confirmatory_whole_note",
+    ],
+)
 def test_shipped_configurations_are_good(name, tmp_path, monkeypatch, data_folder) -> None:
     monkeypatch.setenv("HELDOUT_DATA", str(data_folder))
     checked = prepare(CONFIGS / f"{name}.yaml", (), tmp_path / "run")
-    assert checked.config.name == name
+    assert checked.config.name == Path(name).name
     assert not (tmp_path / "run").exists()
 
 

@@ -50,7 +50,6 @@ def test_the_resolved_configuration_is_the_same_configuration(tmp_path: Path) ->
         ),
         ({"gate": {"alpha": 0.7}}, "gate.alpha: input should be less than 0.5"),
         ({"gate": {"rule": "magic"}}, "'interval', 'bootstrap', 'permutation' or 'point'"),
-        ({"student": {"design": "oracle"}}, "student.design: input should be 'whole_note'"),
         ({"seeds": []}, "seeds: "),
         ({"seeds": [{"name": "a", "text": "  "}]}, "the seed block is empty"),
         ({"baseline": "nobody"}, "baseline 'nobody' is not a seed; seeds: plain, values"),
