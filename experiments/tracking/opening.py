@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.experiments.tracking.settings import TrackingSettings, set_environment
+from heldout.experiments.tracking.settings import TrackingSettings
 
 if TYPE_CHECKING:
     from heldout.experiments.tracking.door import Door
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 def open_door(settings: TrackingSettings) -> Door:
     """The store that `settings` name, met for the first time. Raises TrackingFailed."""
-    set_environment()  # before the import: MLflow reads some of it only then
     from heldout.experiments.tracking.door import Door  # noqa: PLC0415
 
     return Door(settings)

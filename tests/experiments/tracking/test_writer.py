@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 import time
 
 from tests.support.made_runs import Plan, make_run
 
 from heldout.experiments.report.view import read_view
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, sync
+from heldout.experiments.tracking.opening import open_door
 from heldout.experiments.tracking.recorder import Recorder
 from heldout.gepa.journal import read_journal
 
@@ -99,3 +103,33 @@ def test_a_run_that_ends_before_its_first_look_leaves_nothing(tmp_path, store, e
     writer.close()
     assert writer.failure is None
     assert store.client.get_experiment_by_name("heldout") is None
+
+
+def test_a_hundred_candidates_cost_at_most_sixty_milliseconds_each(tmp_path, store):
+    """gepa 0.1.4 spends about 745 ms on every accepted candidate, in the way of its search."""
+    run = make_run(tmp_path / "run", Plan(iterations=98, consultations=24))
+    events = read_journal(run / "journal.jsonl")
+    open_door(TrackingSettings(store.uri))
+    before = time.process_time()
+    writer = TrackingWriter(run, TrackingSettings(store.uri, text="full"))
+    for event in events:
+        writer.observe(event, False)
+    writer.close()
+    spent = time.process_time() - before
+    assert writer.failure is None
+    assert len(store.runs) == 101
+    assert spent / 100 < 0.060
+
+
+def test_a_server_that_is_gone_is_met_with_short_patience():
+    """MLflow's defaults add up to 247 s a refused connection."""
+    code = (
+        "import heldout.experiments.tracking.door; "
+        "from mlflow.environment_variables import MLFLOW_HTTP_REQUEST_MAX_RETRIES as r, "
+        "MLFLOW_HTTP_REQUEST_TIMEOUT as t; print(r.get(), t.get())"
+    )
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("MLFLOW")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=clean, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["1", "5"]
