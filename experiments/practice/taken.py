@@ -8,7 +8,7 @@ one, by id (`c07`) or by a seed's name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +160,14 @@ def from_run(run: Path, candidate: str | None) -> Taken:
         threshold=accept_threshold(view, body["id"]),
         card=_card(view, body),
         run=run,
+    )
+
+
+def plain_seed(taken: Taken) -> Taken:
+    """The block that the design of `taken` starts from, as a control for it."""
+    block = find_design(taken.design, taken.name).block
+    return replace(
+        taken, name=f"{taken.design}-plain", block=block, confirmed=False, threshold=None, card={}
     )
 
 

@@ -1,0 +1,199 @@
+"""A ladder as files: JSON, CSV, Markdown, the figure, and a page with all of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from heldout.experiments.judging_table import FLAGS
+from heldout.experiments.practice.ladder import LEVEL, Ladder, Sat, Step
+from heldout.experiments.practice.ladder_figure import figure, standalone
+from heldout.experiments.practice.pages import filled, head
+from heldout.experiments.practice.taken import Taken
+from heldout.experiments.report.tables import Table
+from heldout.experiments.report.words import interval_text, number, percent
+from heldout.gepa.statistics.intervals import Interval
+from heldout.gepa.statistics.measures import judged_json
+from heldout.splits.benchmark import CleanMeans
+
+SIMULATED = "Simulated model: no figure here is about a real one."
+
+
+def write_ladder(
+    ladder: Ladder, out: Path, taken: Taken, *, simulated: bool, clean_means: CleanMeans
+) -> tuple[Path, ...]:
+    """Write `ladder.json`, `.csv`, `.md`, `.svg` and `.html` into `out`."""
+    tables = tables_of(ladder, FLAGS[clean_means])
+    notices = notices_of(ladder, taken, simulated=simulated)
+    texts = {
+        "ladder.json": json.dumps({**ladder.to_json(), "simulated": simulated}, indent=2) + "\n",
+        "ladder.csv": _csv(tables[0][1]),
+        "ladder.md": _markdown(ladder, tables, notices),
+        "ladder.svg": standalone(ladder),
+        "ladder.html": _page(ladder, tables, notices),
+    }
+    files = []
+    for name, text in texts.items():
+        path = out / name
+        path.write_text(text, encoding="utf-8")
+        files.append(path)
+    return tuple(files)
+
+
+Titled = tuple[str, Table]
+
+
+def tables_of(ladder: Ladder, flags: str) -> list[Titled]:
+    """Rungs, compute-matched comparison, combinations; `flags` names flags on clean notes."""
+    return [
+        ("Rung by rung", _rungs(ladder, flags)),
+        ("At equal compute", _matched(ladder)),
+        ("Put together", _together(ladder, flags)),
+    ]
+
+
+def notices_of(ladder: Ladder, taken: Taken, *, simulated: bool) -> list[str]:
+    """What a reader must know before the figures."""
+    lines = [
+        f"Block {taken.sha256[:16]}, {taken.standing}.",
+        f"Intervals at level {LEVEL:g}, consultations as clusters; the same notes and seeds at "
+        "every rung.",
+    ]
+    if ladder.tested:
+        lines.append("Held-out: the differences to the control are one family, tested by Holm.")
+    else:
+        lines.append(
+            "These notes were chosen on, or belong to no plan of looks: nothing is a test."
+        )
+    if simulated:
+        lines.insert(0, SIMULATED)
+    return lines
+
+
+def _rungs(ladder: Ladder, flags: str) -> Table:
+    primary, other = ladder.family, "commission" if ladder.family == "omission" else "omission"
+    columns = [
+        "rung", "block", f"paired {primary}s", "since the first rung", "beside the control",
+        f"paired {other}s", "at rule: detected", f"at rule: {flags}", "swept: detected",
+        f"swept: {flags}", "clean notes at the highest score", "reasoning tokens", "tokens written",
+        "USD a note", "seconds a note",
+    ]  # fmt: skip
+    rows = []
+    for step in ladder.steps:
+        rows.append(_row(ladder, step, "block"))
+        rows.append(_row(ladder, step, "control"))
+    return Table.of(columns, rows)
+
+
+def _row(ladder: Ladder, step: Step, who: str) -> list[str]:
+    sat: Sat = getattr(step, who)
+    measures = judged_json(sat.judged, cap=ladder.cap)
+    rule, swept = measures["at_rule"] or {}, measures["swept"]
+    beside = ladder.beside_control(step, ladder.family) if who == "block" else None
+    other = "commission" if ladder.family == "omission" else "omission"
+    mark = " *" if who == "block" and _better(ladder, step) else ""
+    return [
+        step.rung.name,
+        ladder.name if who == "block" else f"control {ladder.control}",
+        _text(sat.paired(ladder.family)),
+        _text(ladder.since_first(who, step, ladder.family), sign=True)
+        if step is not ladder.steps[0]
+        else "–",
+        _text(beside, sign=True) + mark if who == "block" else "–",
+        _text(sat.paired("commission" if other == "commission" else "omission")),
+        percent(rule.get("detection")) if rule else "no rule",
+        percent(rule.get("false_alarms")) if rule else "no rule",
+        percent(swept["detection"]),
+        percent(swept["false_alarms"]),
+        percent(sat.at_top.to_json()),
+        *_cost(sat),
+    ]
+
+
+def _better(ladder: Ladder, step: Step) -> bool:
+    test = ladder.holm.get(step.rung.name)
+    return test is not None and test.rejected
+
+
+def _cost(sat: Sat) -> list[str]:
+    cost = sat.cost
+    if cost is None:
+        return [f"bought by {sat.bought_by}", "–", "–", "–"]
+    usd = "unknown" if cost.usd is None else f"{cost.usd:.4f}"
+    return [number(cost.reasoning, 0), number(cost.completion, 0), usd, f"{cost.latency_s:.2f}"]
+
+
+def _matched(ladder: Ladder) -> Table:
+    columns = [
+        "block at", "control at", "tokens written by the block", "by the control",
+        f"paired {ladder.family}s, block minus control", "",
+    ]  # fmt: skip
+    rows = [
+        [
+            m.rung,
+            m.control_rung,
+            *(number(t, 0) for t in m.tokens),
+            _text(m.difference, sign=True),
+            "" if m.equal else "no rung of the control writes as much: give it samples",
+        ]
+        for m in ladder.matches
+    ]
+    return Table.of(columns, rows)
+
+
+def _together(ladder: Ladder, flags: str) -> Table:
+    columns = ["way", "what", "flags at", "detected", flags, "tokens written", "USD a note"]
+    rows = []
+    for found in ladder.combinations:
+        cost = found.cost
+        usd = "–" if cost is None or cost.usd is None else f"{cost.usd:.4f}"
+        rows.append(
+            [
+                found.kind,
+                found.name,
+                "the design's rule" if found.basis == "rule" else "the swept threshold",
+                percent(found.detection.to_json()),
+                percent(found.false_alarms.to_json()),
+                "–" if cost is None else number(cost.completion, 0),
+                usd,
+            ]
+        )
+    return Table.of(columns, rows)
+
+
+def _text(interval: Interval | None, *, sign: bool = False) -> str:
+    return interval_text(None if interval is None else interval.to_json(), sign)
+
+
+def _csv(table: Table) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return out.getvalue()
+
+
+def _markdown(ladder: Ladder, tables: Sequence[Titled], notices: Sequence[str]) -> str:
+    parts = [f"# Ladder of {ladder.name} beside {ladder.control}, {ladder.notes}", *notices]
+    for title, table in tables:
+        parts += [f"## {title}", table.as_markdown]
+    return "\n\n".join(parts) + "\n"
+
+
+def _page(ladder: Ladder, tables: Sequence[Titled], notices: Sequence[str]) -> str:
+    parts = [head(f"Ladder of {ladder.name}")]
+    parts += [filled("<p>{}</p>", notice) for notice in notices]
+    parts.append(filled("<figure>{}</figure>", figure(ladder)))
+    for title, table in tables:
+        parts.append(filled('<h2>{}</h2><div class="scroll"><table><thead><tr>', title))
+        parts += [filled("<th>{}</th>", name) for name in table.columns]
+        parts.append(filled("</tr></thead><tbody>"))
+        for row in table.rows:
+            parts.append(filled("<tr>"))
+            parts += [filled("<td>{}</td>", cell) for cell in row]
+            parts.append(filled("</tr>"))
+        parts.append(filled("</tbody></table></div>"))
+    return "\n".join(parts) + "\n</body></html>\n"
