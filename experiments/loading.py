@@ -28,6 +28,20 @@ PATH_KEYS: frozenset[Path_] = frozenset(
     }
 )
 MAX_BYTES = 1 << 20
+MAX_VALUES = 10_000
+
+
+class Loader(yaml.SafeLoader):
+    """YAML as people write it: only `true` and `false` are booleans; `off` and `no` are words."""
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +92,7 @@ def read_yaml(path: Path) -> Source:
         data = path.read_bytes()
         if len(data) > MAX_BYTES:
             raise BadInput.one(str(path), f"is {len(data)} bytes, a configuration is under 1 MiB")
-        node = yaml.compose(data.decode("utf-8"), Loader=yaml.SafeLoader)
+        node = yaml.compose(data.decode("utf-8"), Loader=Loader)
     except OSError as error:
         raise BadInput.one(str(path), f"cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
@@ -97,8 +111,9 @@ def read_yaml(path: Path) -> Source:
 
 def _build(node: yaml.Node, path: Path_, lines: dict[Path_, int], file: Path) -> Any:
     """The value of a YAML node; fills `lines`. A key given twice is a fault."""
-    if len(path) > 12:
-        raise BadInput.one(f"{file}:{node.start_mark.line + 1}", "is nested too deep")
+    if len(path) > 12 or len(lines) > MAX_VALUES:
+        # Aliases that repeat aliases make a small file hold more values than any memory.
+        raise BadInput.one(f"{file}:{node.start_mark.line + 1}", "is nested too deep or too large")
     if isinstance(node, yaml.MappingNode):
         tree: dict[str, Any] = {}
         for key_node, value_node in node.value:
@@ -115,7 +130,16 @@ def _build(node: yaml.Node, path: Path_, lines: dict[Path_, int], file: Path) ->
             lines[(*path, index)] = child.start_mark.line + 1
             items.append(_build(child, (*path, index), lines, file))
         return items
-    return yaml.safe_load(yaml.serialize(node))
+    return _scalar(node, file)
+
+
+def _scalar(node: yaml.Node, file: Path) -> Any:
+    """The value of a scalar; a tag or a form that YAML does not know is a fault."""
+    try:
+        return Loader("").construct_object(node)
+    except (yaml.YAMLError, ValueError) as error:
+        problem = getattr(error, "problem", None) or str(error)
+        raise BadInput.one(f"{file}:{node.start_mark.line + 1}", problem) from error
 
 
 def parse_setting(text: str) -> tuple[Path_, Any]:
@@ -124,7 +148,7 @@ def parse_setting(text: str) -> tuple[Path_, Any]:
     if not sign or not all(part.strip() for part in key.split(".")):
         raise BadInput.one("--set", f"{text!r} is not of the form key=value, such as seed=7")
     try:
-        parsed = yaml.safe_load(value) if value.strip() else None
+        parsed = yaml.load(value, Loader=Loader) if value.strip() else None
     except yaml.YAMLError as error:
         raise BadInput.one(f"--set {key}", f"{value!r} is not a YAML value") from error
     return tuple(key.strip().split(".")), parsed

@@ -63,6 +63,10 @@ class BadInput(UserFault):
         self.faults = tuple(faults)
         super().__init__("; ".join(map(str, self.faults)))
 
+    def __reduce__(self) -> tuple[type[BadInput], tuple[tuple[Fault, ...]]]:
+        # An error crosses from a worker process with its faults, not with their joined text.
+        return (BadInput, (self.faults,))
+
     @classmethod
     def one(cls, where: str, message: str) -> BadInput:
         """The error for a single fault."""

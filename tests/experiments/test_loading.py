@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,27 @@ def test_the_data_folder_is_a_fault_only_where_a_value_needs_it(tmp_path, monkey
 def test_relative_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     path = write_config(tmp_path, {"benchmark": {"synthetic": None, "pairs": "p.jsonl"}})
     assert load_config(path).benchmark.pairs == tmp_path / "p.jsonl"
+
+
+def test_off_is_a_word_and_not_false(tmp_path: Path) -> None:
+    path = write_config(tmp_path)
+    assert load_config(path, ["gate.pre_gate=off"]).gate.pre_gate == "off"
+    path.write_text(path.read_text() + "gate: {pre_gate: off}\n")
+    config = load_config(path)
+    assert config.gate.pre_gate == "off"
+    resolved = tmp_path / "resolved.yaml"
+    resolved.write_text(resolved_yaml(config))
+    assert load_config(resolved).gate.pre_gate == "off"
+
+
+def test_aliases_cannot_blow_a_small_file_up(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]" for k in range(1, 9)]
+    path.write_text("\n".join(lines))
+    assert "too deep or too large" in faults(path)[0]
+
+
+def test_faults_survive_the_way_from_a_worker_process() -> None:
+    error = BadInput.one("file:3", "is wrong")
+    assert pickle.loads(pickle.dumps(error)).lines == error.lines
