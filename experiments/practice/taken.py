@@ -20,6 +20,7 @@ from heldout.gepa.emission import CARD_SUFFIX
 from heldout.gepa.events import EventKind
 from heldout.gepa.gate_settings import primary_family
 from heldout.gepa.statistics.detection import swept
+from heldout.gepa.statistics.selection import Family
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_text
 from heldout.students.calling import Calls
@@ -176,8 +177,12 @@ def accept_threshold(view: RunView, candidate: str) -> float | None:
     table = view.accept_table(candidate)
     if table is None:
         return None
-    select = primary_family(view.settings["search"]["primary"])
-    return swept(table, view.settings["gate"]["cap"], select).threshold
+    return swept(table, view.settings["gate"]["cap"], family_of(view)).threshold
+
+
+def family_of(view: RunView) -> Family:
+    """The pairs that the primary measure of a run is about."""
+    return primary_family(view.settings["search"]["primary"])
 
 
 def frame_of(design: str, where: str) -> Frame:
