@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from heldout.experiments.starvation import replies_body, starvation_lines
+from heldout.gepa.campaign import Campaign
 from heldout.gepa.events import EventKind
 from heldout.gepa.record import Record
 from heldout.students.caller import Caller
@@ -13,8 +15,12 @@ from heldout.students.caller import Caller
 Json = dict[str, Any]
 
 
-def calls_body(caller: Caller) -> Json:
-    """The remark of one session. `maybe_twice` are the calls in flight when the last one died."""
+def calls_body(caller: Caller, campaign: Campaign) -> Json:
+    """The remark of one session.
+
+    `maybe_twice` are the calls in flight when the last session died; `replies` is what the replies
+    of the whole run took.
+    """
     counts = caller.counts
     return {
         "requests": counts.requests,
@@ -22,6 +28,7 @@ def calls_body(caller: Caller) -> Json:
         "from_store": counts.from_store,
         "faults": dict(sorted(counts.faults.items())),
         "maybe_twice": [left.call for left in caller.store.unfinished],
+        "replies": replies_body(campaign, caller.store),
     }
 
 
@@ -33,7 +40,9 @@ def calls_of(record: Record) -> Json:
         for name in ("requests", "answered", "from_store", "maybe_twice"):
             total[name] = total[name] + body[name]
         faults.update(body["faults"])
-    return {**total, "faults": dict(sorted(faults.items()))}
+    last = record.last(EventKind.CALLS)
+    replies = last["replies"] if last else {"stages": {}, "blocks": []}
+    return {**total, "faults": dict(sorted(faults.items())), "replies": replies}
 
 
 def calls_lines(calls: Mapping[str, Any]) -> list[str]:
@@ -46,4 +55,4 @@ def calls_lines(calls: Mapping[str, Any]) -> list[str]:
     twice = calls["maybe_twice"]
     if twice:
         lines.append(f"{len(twice)} in flight at a kill, perhaps sent twice: {'; '.join(twice)}")
-    return lines
+    return [*lines, *starvation_lines(calls["replies"])]

@@ -6,7 +6,7 @@ what the confirmation will cost are all known without a model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,8 +26,10 @@ from heldout.splits.partition import draw_partition, verify
 from heldout.splits.runs import HeldoutRuns
 from heldout.splits.synthetic import SyntheticDraw, draw
 from heldout.students.chat import Budget, Message, ModelPin
+from heldout.students.database import has_password
 from heldout.students.ledger import Amount, Caps, price_faults
 from heldout.students.pins import PinnedModel, load_pins
+from heldout.students.pins_file import parameter_faults
 from heldout.students.prices import cost_usd, prompt_tokens_bound
 
 PAIRS_FILE = "pairs.jsonl.gz"
@@ -78,6 +80,7 @@ def check(config: Config, run: RunDirectory) -> Checked:
     reflector = _pinned(pins.find(config.reflector.model, "reflector.model"), config.reflector)
     caps = caps_of(config)
     roles = {"student": student.pin, "reflector": reflector.pin}
+    _raise(_secret_faults(config))
     _raise(price_faults(roles, caps))
     _raise(_stop_faults(config, student))
     _raise(_seed_faults(config))
@@ -102,6 +105,15 @@ def check(config: Config, run: RunDirectory) -> Checked:
     )
     _check_affordable(checked, caps)
     return checked
+
+
+def _secret_faults(config: Config) -> Iterator[Fault]:
+    """Keys and passwords in the configuration, which is copied to the run and to MLflow."""
+    for name, section in (("student", config.student), ("reflector", config.reflector)):
+        yield from parameter_faults(section.parameters, name)
+    if config.store.url is not None and has_password(config.store.url):
+        message = "holds a password; keep it in PGPASSWORD or in a password file"
+        yield Fault("store.url", message)
 
 
 def caps_of(config: Config) -> Caps:

@@ -27,6 +27,7 @@ from heldout.splits.looks import Family
 from heldout.splits.looks_file import Buyer, LooksFile
 from heldout.splits.manifest import freeze
 from heldout.splits.synthetic import write_jsonl
+from heldout.students.transfer import read_rows
 
 RAISABLE = "budget"
 """The one section that `resume --set` may change: caps may be raised, nothing else."""
@@ -161,6 +162,8 @@ def only_raised(before: Config, after: Config) -> None:
 
 def has_calls(run: RunDirectory) -> bool:
     """True once anything was bought or decided: such a directory is never removed."""
+    if run.store.exists() and next(read_rows(f"sqlite:///{run.store}"), None) is not None:
+        return True
     if not run.journal.exists():
         return False
     return any(event.kind is EventKind.EVALUATION for event in read_journal(run.journal))

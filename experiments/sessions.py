@@ -14,7 +14,7 @@ from heldout.experiments.calls_told import calls_body
 from heldout.experiments.checks import Checked
 from heldout.experiments.progress import Progress
 from heldout.experiments.provenance import provenance
-from heldout.experiments.report.pages import write_report
+from heldout.experiments.report.pages import write_lineage, write_report
 from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.rundir import RunDirectory
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
@@ -139,7 +139,7 @@ def close_record(task: Task, open_: Sitting, error: HeldoutError | None) -> None
     journal = open_.session.parts.journal
     # A full disk takes no remark either; the error that stopped the run is told all the same.
     with suppress(StoreUnavailable):
-        journal.remark(EventKind.CALLS, calls_body(open_.session.caller))
+        journal.remark(EventKind.CALLS, calls_body(open_.session.caller, open_.campaign))
         if error is not None:
             journal.remark(
                 EventKind.STOPPED,
@@ -151,6 +151,7 @@ def close_record(task: Task, open_: Sitting, error: HeldoutError | None) -> None
             )
     if error is None:
         write_report(task.run.path)
+        write_lineage(task.run.path)
 
 
 def ended(task: Task, open_: Sitting, error: HeldoutError | None) -> Ended:

@@ -124,6 +124,14 @@ class Evaluator:
         self._runner, self._journal, self._spending = runner, journal, spending
         self._memo: dict[tuple[str, str, int], Judgement] = {}
 
+    @property
+    def calls_by_block(self) -> dict[str, list[str]]:
+        """Keys of the calls behind all judgements so far, by the block's SHA-256."""
+        found: dict[str, list[str]] = {}
+        for (sha, _, _), judgement in self._memo.items():
+            found.setdefault(sha, []).extend(judgement.calls)
+        return found
+
     def judge(
         self, block: str, notes: Sequence[Note], occasion: Occasion, *, samples: int
     ) -> Evaluation:

@@ -36,6 +36,14 @@ def shown_url(url: str) -> str:
         return "(not a URL)"
 
 
+def has_password(url: str) -> bool:
+    """True if the address itself holds a password, which would be written down with it."""
+    try:
+        return sa.make_url(url).password is not None
+    except exc.ArgumentError:
+        return False
+
+
 def connect(url: str) -> sa.Connection:
     """One connection on which every statement is its own transaction.
 

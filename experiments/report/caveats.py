@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from heldout.experiments.calls_told import calls_of
 from heldout.experiments.report.sides import Side, Sides
 from heldout.experiments.report.view import Body, RunView
 from heldout.experiments.report.words import number, signed
+from heldout.experiments.starvation import starvation_lines
 from heldout.gepa.events import EventKind
+from heldout.gepa.record import Record
 from heldout.gepa.statistics.length import length_following
 from heldout.splits.benchmark import CleanMeans
 
@@ -121,3 +124,5 @@ def _process(view: RunView) -> Iterator[str]:
     spent = view.spent
     if spent is not None and spent["usd"] is None:
         yield "The price of some calls is not known, so the cost in USD is not known either."
+    for line in starvation_lines(calls_of(Record.of(view.events))["replies"]):
+        yield f"Starvation: {line}."

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from heldout.experiments.calls_told import calls_of
 from heldout.experiments.report.candidates import title
 from heldout.experiments.report.caveats import caveats, flags_name
 from heldout.experiments.report.decision import headline, sentences
@@ -30,6 +31,7 @@ from heldout.experiments.report.words import (
     thousands,
 )
 from heldout.gepa.events import EventKind
+from heldout.gepa.record import Record
 from heldout.gepa.statistics.optimism import selection_optimism
 from heldout.gepa.statistics.resampling import generator
 
@@ -257,6 +259,19 @@ def _looks(view: RunView) -> Table:
     return Table.of(["look", "id", "block", "exploratory", "bought by"], rows)
 
 
+def _calls(view: RunView) -> list[list[object]]:
+    """What was asked of models, every fault counted; nothing before a session has ended."""
+    calls = calls_of(Record.of(view.events))
+    if not calls["requests"] and not calls["from_store"]:
+        return []
+    told = ", ".join(f"{kind} {count}" for kind, count in calls["faults"].items())
+    return [
+        ["requests", f"{calls['requests']}, {calls['from_store']} more answers from the store"],
+        ["faults of infrastructure", told or "none"],
+        ["in flight at a kill", ", ".join(calls["maybe_twice"]) or "nothing"],
+    ]
+
+
 def _provenance(view: RunView) -> Table:
     opened, partition = view.opened, view.partition
     student, reflector = opened.get("student", {}), opened.get("reflector", {})
@@ -279,6 +294,7 @@ def _provenance(view: RunView) -> Table:
         size = f"{facts['consultations']} consultations, {facts['notes']} notes"
         rows.append([f"split {split}", f"{size}, {facts['digest']}"])
     rows += [
+        *_calls(view),
         ["lineage SHA-256", view.lineage_sha256],
         ["journal head", view.events[-1].hash],
         ["versions", ", ".join(f"{k} {v}" for k, v in opened.get("versions", {}).items())],
