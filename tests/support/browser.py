@@ -31,26 +31,35 @@ def chromium_path() -> str:
 
 
 @contextmanager
-def opened(*, scheme: str = "light", width: int = 1300, height: int = 900) -> Iterator[Any]:
-    """A page in a fresh browser; what its scripts throw is collected in `page.faults`."""
+def launched() -> Iterator[Any]:
+    """A browser; to be closed before any test that runs an event loop of its own."""
     path = chromium_path()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme
-        )
-        context.add_init_script(NO_ASSISTANT)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        page.faults = []
-        page.on("pageerror", lambda error: page.faults.append(str(error)))
-        page.on("dialog", lambda dialog: page.faults.append(f"dialog {dialog.message}"))
         try:
-            yield page
+            yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def opened(
+    browser: Any, *, scheme: str = "light", width: int = 1300, height: int = 900
+) -> Iterator[Any]:
+    """A page without history; what its scripts throw is collected in `page.faults`."""
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    context.add_init_script(NO_ASSISTANT)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.faults = []
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    page.on("dialog", lambda dialog: page.faults.append(f"dialog {dialog.message}"))
+    try:
+        yield page
+    finally:
+        context.close()
 
 
 def shoot(page: Any, name: str, **options: Any) -> None:

@@ -113,6 +113,7 @@ class _Maker:
         self.skill: dict[str, float] = {}
         self.spent = Spent()
         self.judgements = 0
+        self.best = 0.0
         self.reward = rank_reward((0, 10))
         n = plan.consultations
         for number in range(n):
@@ -330,14 +331,15 @@ class _Maker:
         self.journal.append("iteration", self._iteration(candidate, labels))
 
     def _iteration(self, candidate: Candidate, labels: Sequence[NoteLabel]) -> dict[str, Any]:
-        tables = [c.accept for c in self.candidates if c.accept is not None]
-        best = max(measures_json(table)["paired_omissions"] for table in tables[-40:])
+        if candidate.accept is not None:
+            value = measures_json(candidate.accept)["paired_omissions"]
+            self.best = max(self.best, value or 0.0)
         return {
             "iteration": candidate.iteration,
             "kind": candidate.kind,
             "candidate": candidate.id,
             "minibatch": [label.id for label in labels],
-            "best": round(best, 9),
+            "best": round(self.best, 9),
             "since_best": 0,
             "frontier": len(self.frontier.members),
             "traces_left_out": 0,

@@ -23,6 +23,8 @@ class Store:
 
     uri: str
     experiment: str = "heldout"
+    database: Path | None = None
+    """The SQLite file behind a server, where it is at hand."""
 
     @cached_property
     def client(self) -> MlflowClient:
@@ -57,8 +59,11 @@ class Store:
 
     def points(self, run: Run) -> list[tuple[Any, ...]]:
         """Every point of every metric of a run, read past the client where there is a file."""
+        file = self.database
         if self.uri.startswith("sqlite:///"):
-            with closing(sqlite3.connect(self.uri.removeprefix("sqlite:///"))) as database:
+            file = Path(self.uri.removeprefix("sqlite:///"))
+        if file is not None:
+            with closing(sqlite3.connect(file)) as database:
                 query = "select key, value, timestamp, step from metrics where run_uuid = ?"
                 return sorted(database.execute(query, [run.info.run_id]))
         return sorted(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.browser import opened, shoot
+from tests.support.browser import launched, opened, shoot
 from tests.support.made_runs import RUN_ID, Plan, make_run
 
 from heldout.experiments.report import write_lineage, write_report
@@ -20,6 +20,12 @@ HOSTILE = (
 
 
 @pytest.fixture(scope="module")
+def browser():
+    with launched() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
 def run(tmp_path_factory):
     run = make_run(tmp_path_factory.mktemp("run") / "run", Plan(iterations=20))
     write_lineage(run)
@@ -31,10 +37,10 @@ def _selected(page) -> str:
     return page.locator("#selected").inner_text().split()[0]
 
 
-def test_the_lineage_is_walked_by_click_and_by_key(run):
+def test_the_lineage_is_walked_by_click_and_by_key(browser, run):
     view = read_view(run)
     child = next(b for b in view.entered if len(b["parents"]) == 1)
-    with opened() as page:
+    with opened(browser) as page:
         page.goto((run / "lineage.html").as_uri())
         assert _selected(page) == view.winner["id"]
         page.locator(f'#graph .node[data-id="{child["id"]}"]').click()
@@ -55,8 +61,8 @@ def test_the_lineage_is_walked_by_click_and_by_key(run):
         assert page.faults == []
 
 
-def test_the_chosen_candidate_has_the_focus_and_a_label(run):
-    with opened() as page:
+def test_the_chosen_candidate_has_the_focus_and_a_label(browser, run):
+    with opened(browser) as page:
         page.goto((run / "lineage.html").as_uri())
         page.keyboard.press("Home")
         focus = page.evaluate(
@@ -66,10 +72,10 @@ def test_the_chosen_candidate_has_the_focus_and_a_label(run):
         assert page.locator('#graph .node[tabindex="0"]').count() == 1
 
 
-def test_rejected_candidates_are_hidden_and_passed_over(run):
+def test_rejected_candidates_are_hidden_and_passed_over(browser, run):
     view = read_view(run)
     entered = [b["id"] for b in view.entered]
-    with opened() as page:
+    with opened(browser) as page:
         page.goto((run / "lineage.html").as_uri())
         page.keyboard.press("h")
         assert not page.locator("#graph .node.rejected").first.is_visible()
@@ -81,10 +87,10 @@ def test_rejected_candidates_are_hidden_and_passed_over(run):
         assert seen == entered
 
 
-def test_wins_and_losses_against_a_parent_are_listed(run):
+def test_wins_and_losses_against_a_parent_are_listed(browser, run):
     view = read_view(run)
     merge = next(b for b in view.entered if b["kind"] == "merge")
-    with opened() as page:
+    with opened(browser) as page:
         page.goto((run / "lineage.html").as_uri())
         page.locator(f'#graph .node[data-id="{merge["id"]}"]').click()
         for kind in ("won", "lost"):
@@ -95,8 +101,8 @@ def test_wins_and_losses_against_a_parent_are_listed(run):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_schemes_have_a_background_of_their_own(run, scheme):
-    with opened(scheme=scheme) as page:
+def test_both_schemes_have_a_background_of_their_own(browser, run, scheme):
+    with opened(browser, scheme=scheme) as page:
         page.goto((run / "report.html").as_uri())
         colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
         level = int(colour.removeprefix("rgb(").split(",")[0])
@@ -105,11 +111,10 @@ def test_both_schemes_have_a_background_of_their_own(run, scheme):
         assert page.faults == []
 
 
-def test_five_hundred_candidates_without_lag(tmp_path):
-    run = make_run(tmp_path / "run", Plan(iterations=500, consultations=24))
-    write_lineage(run)
-    with opened() as page:
-        page.goto((run / "lineage.html").as_uri())
+def test_five_hundred_candidates_without_lag(browser, long_run):
+    path = write_lineage(long_run)
+    with opened(browser) as page:
+        page.goto(path.as_uri())
         page.keyboard.press("Home")
         times = page.evaluate(
             """async () => {
@@ -129,7 +134,7 @@ def test_five_hundred_candidates_without_lag(tmp_path):
         assert page.faults == []
 
 
-def test_hostile_text_does_nothing_in_a_browser(tmp_path):
+def test_hostile_text_does_nothing_in_a_browser(browser, tmp_path):
     run = make_run(tmp_path / "run", Plan(iterations=5, hostile=HOSTILE, clinical=HOSTILE))
     view = read_view(run)
     pages = [write_lineage(run), write_report(run)]
@@ -138,7 +143,7 @@ def test_hostile_text_does_nothing_in_a_browser(tmp_path):
         pages.append(run / f"{id_}.html")
         pages[-1].write_text(candidate_files(found)["candidate.html"], "utf-8")
     shown = 0
-    with opened() as page:
+    with opened(browser) as page:
         for path in pages:
             page.goto(path.as_uri())
             for _ in view.candidates:
@@ -153,7 +158,7 @@ def test_hostile_text_does_nothing_in_a_browser(tmp_path):
     assert shown > 3
 
 
-def test_the_policy_of_a_page_stops_a_script_that_slipped_in(run, tmp_path):
+def test_the_policy_of_a_page_stops_a_script_that_slipped_in(browser, run, tmp_path):
     """The escaping is the first wall; this is the second."""
     text = (run / "lineage.html").read_text("utf-8")
     spoilt = text.replace(
@@ -161,7 +166,7 @@ def test_the_policy_of_a_page_stops_a_script_that_slipped_in(run, tmp_path):
     )
     assert spoilt != text
     (tmp_path / "spoilt.html").write_text(spoilt, "utf-8")
-    with opened() as page:
+    with opened(browser) as page:
         page.goto((tmp_path / "spoilt.html").as_uri())
         page.wait_for_timeout(100)
         assert page.evaluate("window.bad") is None

@@ -42,7 +42,7 @@ def _store(empty_database: Path, folder: Path) -> Store:
 @pytest.fixture(scope="session")
 def emitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run that has emitted a prompt. Not to be written to."""
-    return make_run(tmp_path_factory.mktemp("emitted") / "run", Plan(iterations=8))
+    return make_run(tmp_path_factory.mktemp("emitted") / "run", Plan(iterations=6))
 
 
 @pytest.fixture(scope="session")

@@ -167,7 +167,7 @@ def test_a_prompt_file_changed_after_emission_is_not_registered(run, store):
 
 def test_two_runs_of_one_name_are_two_versions(run, tmp_path, store):
     sync(run, store.uri)
-    other = make_run(tmp_path / "again", Plan(iterations=8, gain=0.2, run_id="made-0002"))
+    other = make_run(tmp_path / "again", Plan(iterations=6, gain=0.2, run_id="made-0002"))
     sync(other, store.uri)
     sync(run, store.uri)
     emitted = store.client.get_prompt_version_by_alias("made", EMITTED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from tests.support.browser import chromium_path, opened, shoot
+from tests.support.browser import launched, opened, shoot
 from tests.support.made_runs import Plan, make_run
 from tests.support.servers import free_port, kill, serving
 from tests.support.stores import Store
@@ -20,14 +20,14 @@ pytestmark = pytest.mark.timeout(300)
 
 @pytest.fixture(scope="module")
 def server(empty_database, tmp_path_factory):
-    """A server on a store of its own; its address."""
+    """A server on a store of its own."""
     folder = tmp_path_factory.mktemp("server")
     database = folder / "mlflow.db"
     database.write_bytes(empty_database.read_bytes())
     port = free_port()
     command = server_command(f"sqlite:///{database}", port)
     with serving(command, SERVER_ENVIRONMENT, port, folder):
-        yield f"http://127.0.0.1:{port}"
+        yield Store(f"http://127.0.0.1:{port}", database=database)
     left = {path.name for path in folder.iterdir()} - {"mlflow.db", "artifacts", "server.log"}
     assert left == set(), "the server leaves nothing else in its working folder"
 
@@ -35,29 +35,27 @@ def server(empty_database, tmp_path_factory):
 @pytest.fixture(scope="module")
 def reviewed(server, emitted):
     """The emitted run on the server, and how to open it."""
-    sync(emitted, server)
-    return open_ui(emitted, tracking_uri=server)
+    return open_ui(emitted, tracking_uri=server.uri)
 
 
 def test_a_remote_server_gets_the_same_content(reviewed, server, synced, emitted):
     _, local = synced
-    assert Store(server).content() == local.content()
-    assert sync(emitted, server).counts.changes == 0
+    assert server.content() == local.content()
+    assert sync(emitted, server.uri).counts.changes == 0
 
 
 def test_the_address_of_the_saved_view_is_the_same_from_everywhere(reviewed, server, emitted):
     assert reviewed.command is None
-    assert reviewed.url == sync(emitted, server).url
-    assert reviewed.url.startswith(f"{server}/#/experiments/")
+    assert reviewed.url == sync(emitted, server.uri).url
+    assert reviewed.url.startswith(f"{server.uri}/#/experiments/")
 
 
 def test_a_reviewer_goes_from_the_view_to_a_candidate_the_lineage_and_the_decision(
     reviewed, server, emitted
 ):
-    chromium_path()
-    view, runs = read_view(emitted), Store(server).runs
+    view, runs = read_view(emitted), server.runs
     parent, winner = runs["campaign"].info.run_id, view.winner["id"]
-    with opened(width=1500, height=950) as page:
+    with launched() as browser, opened(browser, width=1500, height=950) as page:
         page.goto(reviewed.url)
         _expand(page, parent, len(runs))
         columns = page.locator(".ag-header-cell").evaluate_all(
@@ -129,7 +127,7 @@ def test_a_server_killed_in_mid_run_costs_seconds_and_a_sync_makes_up(
         counts = sync(run, address).counts
         assert counts.runs_created > 0
         sync(run, store.uri)
-        assert Store(address).content() == store.content()
+        assert Store(address, database=database).content() == store.content()
 
 
 def _runs(address: str) -> dict:
