@@ -49,9 +49,10 @@ def sync(
 
         from heldout.experiments.tracking import sync as synchronise  # noqa: PLC0415
 
-        counts = asdict(synchronise(run, tracking_uri))
-        words = ", ".join(f"{name} {count}" for name, count in counts.items())
-        show(counts if as_json else f"written: {words}")
+        done = asdict(synchronise(run, tracking_uri))
+        words = [f"{count} {name.replace('_', ' ')}" for name, count in done["counts"].items()]
+        place = done["url"] or f"open it with: heldout ui {run}"
+        show(done if as_json else f"written: {', '.join(words)}\n{place}")
 
 
 @app.command()

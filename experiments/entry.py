@@ -16,6 +16,9 @@ from heldout.splits.errors import HeldoutError, UserFault
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+MOST_LINES = 40
+"""Faults printed one by one; a wrong file can have thousands of the same."""
+
 JsonFlag = Annotated[
     bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")
 ]
@@ -47,8 +50,10 @@ def guarded() -> Iterator[None]:
     try:
         yield
     except UserFault as fault:
-        for line in fault.lines:
+        for line in fault.lines[:MOST_LINES]:
             print(line, file=sys.stderr)
+        if len(fault.lines) > MOST_LINES:
+            print(f"… and {len(fault.lines) - MOST_LINES} more faults", file=sys.stderr)
         raise typer.Exit(fault.exit_status) from None
     except HeldoutError as error:
         print(error, file=sys.stderr)

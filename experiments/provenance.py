@@ -6,7 +6,7 @@ import hashlib
 import platform
 import shutil
 import subprocess
-from importlib import metadata, resources
+from importlib import import_module, metadata, resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
@@ -57,7 +57,7 @@ def _versions() -> dict[str, str]:
 
 def _checkout() -> dict[str, Any]:
     """Commit and changed paths, both None outside a checkout of this project."""
-    root = str(resources.files("heldout.splits"))
+    root = import_module("heldout.splits").__path__[0]
     commit = _git(root, "rev-parse", "HEAD")
     status = _git(root, "status", "--porcelain", "--untracked-files=no")
     dirty = None if status is None else [line[3:] for line in status.splitlines()][:50]

@@ -43,17 +43,19 @@ def redecide(run_dir: Path, rule: RuleName) -> dict[str, Any]:
         planned_looks=gate["planned_looks"],
         seed=opened["seed"],
     )
-    body = decision.to_json()
+    body, simulated = decision.to_json(), bool(opened["simulated"])
     told = f"{rule} would say: {decision.decision}"
     because = f" ({decision.reason})" if decision.reason else ""
     return {
         **body,
         "emits": False,
+        "simulated": simulated,
         "run_decision": {"rule": gate["rule"], "decision": gate["decision"]},
         "sentences": [
             f"{told}{because}; the run decided by {gate['rule']}: {gate['decision']}",
             *body["sentences"],
             "nothing is emitted by deciding again",
+            *(["simulated models: no figure here is about a real one"] if simulated else []),
         ],
     }
 

@@ -23,6 +23,13 @@ REASONS = {
 }
 
 
+SEARCH_ENDS = {
+    "stall": "no new best for a while (search.stall)",
+    "stop_usd": "search.stop_usd was reached",
+    "max_judgements": "search.max_judgements was reached",
+}
+
+
 def decision_sentence(summary: Json) -> str:
     """The decision with its reason in one sentence."""
     decision, reason = summary["decision"], summary["reason"]
@@ -50,9 +57,31 @@ def status_text(summary: Json) -> str:
         *calls_lines(summary["calls"]),
         *_figures(summary),
         *(["simulated models"] if summary["simulated"] else []),
+        *_next_step(summary),
         f"lineage {summary['lineage_sha256']}",
     ]
     return "\n".join(lines)
+
+
+STOPPED = {
+    "hard_cap": "a hard cap was reached",
+    "stop_requested": "a person asked for it",
+    "circuit_open": "calls failed again and again",
+    "store_unavailable": "the call store could not be written",
+    "fault": "something has to be mended first",
+}
+
+
+def _next_step(summary: Json) -> list[str]:
+    """How to go on with a run that is not finished."""
+    run = _shown(summary["run_dir"])
+    match summary["status"]:
+        case "stopped" | "failed":
+            why = STOPPED.get(summary["finish_reason"], summary["finish_reason"])
+            return [f"it stopped because {why}; continue: heldout resume {run}"]
+        case "running":
+            return [f"if no process is at work on it: heldout resume {run}"]
+    return []
 
 
 def ending(summary: Json) -> str:
@@ -65,6 +94,8 @@ def ending(summary: Json) -> str:
     if summary["prompt_file"]:
         lines.append(f"Prompt:   {_shown(summary['prompt_file'])} (its card beside it)")
     lines.append(f"Run:      {run_dir}")
+    if summary["finish_reason"] in SEARCH_ENDS:
+        lines.append(f"          the search ended early: {SEARCH_ENDS[summary['finish_reason']]}")
     if summary["status"] == "finished":
         lines.append(f"Report:   {run_dir}/report.html")
         lines.append(f"Lineage in MLflow: heldout ui {run_dir}")

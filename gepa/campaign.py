@@ -63,7 +63,9 @@ class Campaign:
 
     def conclude(self, explored: Explored) -> None:
         """Put the decision on record; emit the winner if it passed, and nothing else."""
-        body = self._decided(gate_body(explored, self.parts.gate))
+        body = self._decided(
+            {**gate_body(explored, self.parts.gate), "simulated": self.parts.facts["simulated"]}
+        )
         if body["decision"] == "emitted":
             self._emit(explored.winner, body)
         self._finish(explored.reason, body)

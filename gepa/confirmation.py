@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any
 
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose, digest
 from heldout.gepa.events import EventKind
 from heldout.gepa.settings import ConfirmSettings
+from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.replicates import paired_spread
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note, NoteLabel
 from heldout.splits.hashing import sha256_text
@@ -101,8 +103,7 @@ class HeldoutJudge:
         candidate: str | None,
     ) -> Side:
         if not look.own:
-            assert look.stored is not None  # the vault hands out a look of others only when closed
-            return self._from_stored(look, look.stored, purpose, candidate)
+            return self._from_stored(evaluator, look, Occasion(purpose, "heldout", candidate))
         evaluations = [
             evaluator.judge(
                 block,
@@ -119,10 +120,10 @@ class HeldoutJudge:
             None if None in flags else tuple(f for f in flags if f is not None),
         )
 
-    def _from_stored(
-        self, look: OpenLook, stored: LookResult, purpose: Purpose, candidate: str | None
-    ) -> Side:
+    def _from_stored(self, evaluator: Evaluator, look: OpenLook, occasion: Occasion) -> Side:
         """A look another run has bought, put on this run's record at no cost."""
+        stored = look.stored
+        assert stored is not None  # the vault hands out a look of others only when it is closed
         labels = self.vault.labels
         runs = range(len(next(iter(stored.notes.values()))))
         tables = []
@@ -131,17 +132,21 @@ class HeldoutJudge:
             scores = {id_: result.score for id_, result in results.items()}
             tables.append(ScoreTable.of(labels, scores))
             body = {
-                "purpose": purpose,
-                "split": "heldout",
-                "candidate": candidate,
-                "iteration": 0,
+                "purpose": occasion.purpose,
+                "split": occasion.split,
+                "candidate": occasion.candidate,
+                "iteration": occasion.iteration,
                 "replicate": replicate,
                 "samples": self.settings.samples,
                 "block_sha256": look.look.block_sha256,
+                "frame_sha256": evaluator.student.frame.sha256,
+                "budget": asdict(evaluator.budget),
                 "scores": scores,
                 "flagged": [id_ for id_, result in results.items() if result.flag],
                 "violations": {i: r.outcome for i, r in results.items() if r.score is None},
+                "facts_sha256": None,
                 "calls_sha256": stored.calls_sha256,
+                "spent": Spent().body(),
                 "bought_by": look.look.run,
             }
             self.journal.append(EventKind.EVALUATION, body)
@@ -202,7 +207,14 @@ def _result(evaluations: Sequence[Evaluation]) -> LookResult:
         )
         for note in evaluations[0].notes
     }
-    return LookResult(notes, digest([key for e in evaluations for key in e.calls]))
+    return LookResult(
+        notes,
+        digest([key for e in evaluations for key in e.calls]),
+        figures={
+            "paired_omissions": paired_spread([e.table for e in evaluations], "omission").mean,
+            "paired_commissions": paired_spread([e.table for e in evaluations], "commission").mean,
+        },
+    )
 
 
 def _stored_flags(

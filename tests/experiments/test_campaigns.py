@@ -386,6 +386,39 @@ def test_a_second_campaign_finds_the_firsts_look_and_is_refused_or_exploratory(t
     assert not (third.run.path / "prompts").exists()
 
 
+def test_a_look_already_bought_gives_the_stored_result_and_costs_nothing(tmp_path: Path) -> None:
+    planted(tmp_path, {})
+    double = {"sim/judge": Scripted(better_when_longer)}
+    config = from_files(tmp_path) | {"gate": {"side_margins": {"commissions": 1.0}}}
+    first = run_small(tmp_path, config, doubles=double)
+    again = config | {"partition": {"manifest": str(first.run.manifest)}}
+    with pytest.raises(LooksSpent):
+        run_small(tmp_path, again, doubles=double, run="second")
+    judge = Seeing(Scripted(better_when_longer))
+    second = run_small(
+        tmp_path, again, doubles={"sim/judge": judge}, acknowledge_reuse=True, run="third"
+    )
+    texts = json.loads(first.run.manifest.read_text())["splits"]["heldout"]
+    bought = [
+        body["bought_by"]
+        for body in Record.of(second.events).bodies(EventKind.EVALUATION)
+        if body["split"] == "heldout"
+    ]
+    assert bought == [summary(first)["run_id"]] * 2
+    assert len(texts) > 0
+    assert summary(second)["heldout"]["winner"] == summary(first)["heldout"]["winner"]
+    assert second.run.report.is_file()
+
+
+def test_looks_carry_their_figures(tmp_path: Path) -> None:
+    from heldout.experiments.commands import list_looks  # noqa: PLC0415
+
+    ended = run_small(tmp_path)
+    rows = list_looks(ended.run.manifest, as_json=True)["looks"]
+    assert rows[0]["kind"] == "baseline"
+    assert 0 <= rows[0]["figures"]["paired_omissions"] <= 1
+
+
 def test_the_baseline_look_comes_before_the_first_search_call(tmp_path: Path) -> None:
     events = run_small(tmp_path).events
     splits = [e.body["split"] for e in events if e.kind is EventKind.EVALUATION]
