@@ -66,6 +66,18 @@ def connect(url: str) -> sa.Connection:
     return connection
 
 
+def read_only(url: str) -> str:
+    """The same store, opened so that nothing is written in it or beside it.
+
+    SQLite keeps a log while somebody is writing; a file without one stands still.
+    """
+    path = url.removeprefix("sqlite:///")
+    if path == url:
+        return url
+    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+    return f"sqlite:///file:{path}?{mode}&uri=true"
+
+
 def create_tables(connection: sa.Connection, tables: sa.MetaData) -> None:
     """Make what is missing; another process may be doing the same, and one of the two fails."""
     for _ in tables.tables:

@@ -17,7 +17,14 @@ from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
 from heldout.students.calls import Stage
 from heldout.students.chat import FinishReason
-from heldout.students.database import connect, create_tables, opening, shown_url, writing
+from heldout.students.database import (
+    connect,
+    create_tables,
+    opening,
+    read_only,
+    shown_url,
+    writing,
+)
 from heldout.students.store_rows import CALLS, METADATA, Row
 
 COLUMNS = {column.name: column for column in CALLS.columns if column.name != "id"}
@@ -30,15 +37,17 @@ MOST_FAULTS = 20
 def read_rows(url: str, run_id: str | None = None, stage: str | None = None) -> Iterator[Row]:
     """The rows of a store, of one run or of all, in the order in which they were stored.
 
-    Raises BadInput where the store cannot be opened.
+    Writes nothing. Raises BadInput where the store cannot be read.
     """
-    with opened(url) as connection:
-        wanted = sa.select(*COLUMNS.values()).order_by(CALLS.c.id)
-        if run_id is not None:
-            wanted = wanted.where(CALLS.c.run_id == run_id)
-        if stage is not None:
-            wanted = wanted.where(CALLS.c.stage == stage)
-        yield from (dict(row) for row in connection.execute(wanted).mappings())
+    wanted = sa.select(*COLUMNS.values()).order_by(CALLS.c.id)
+    if run_id is not None:
+        wanted = wanted.where(CALLS.c.run_id == run_id)
+    if stage is not None:
+        wanted = wanted.where(CALLS.c.stage == stage)
+    with opening(url):
+        engine = sa.create_engine(read_only(url), poolclass=sa.pool.NullPool)
+        with engine.connect() as connection:
+            yield from (dict(row) for row in connection.execute(wanted).mappings())
 
 
 def write_rows(url: str, rows: Iterable[Row]) -> int:
@@ -47,7 +56,7 @@ def write_rows(url: str, rows: Iterable[Row]) -> int:
     Raises BadInput where the store cannot be opened, StoreUnavailable where it takes no write.
     """
     added, batch = 0, []
-    with opened(url) as connection:
+    with _writable(url) as connection:
         keep = INSERTS[connection.dialect.name](CALLS).on_conflict_do_nothing(
             index_elements=["run_id", "key"]
         )
@@ -161,7 +170,7 @@ def _add(connection: sa.Connection, url: str, keep: Any, batch: list[Row]) -> in
 
 
 @contextmanager
-def opened(url: str) -> Iterator[sa.Connection]:
+def _writable(url: str) -> Iterator[sa.Connection]:
     """A connection to a store, its tables made. Raises BadInput where it cannot be opened."""
     with opening(url):
         connection = connect(url)

@@ -16,7 +16,7 @@ from sqlalchemy import exc
 
 from heldout.splits.errors import BadInput
 from heldout.students.calls import Stage
-from heldout.students.database import shown_url
+from heldout.students.database import read_only, shown_url
 from heldout.students.store_rows import CALLS, StoredCall, call_of
 
 _STAGES = ", ".join(f"'{stage.value}'" for stage in (Stage.REFLECT, Stage.MERGE))
@@ -61,7 +61,7 @@ class StoredReflections:
     def _read_on(self) -> None:
         """Take in the calls stored since the last time."""
         try:
-            engine = sa.create_engine(_read_only(self._url), poolclass=sa.pool.NullPool)
+            engine = sa.create_engine(read_only(self._url), poolclass=sa.pool.NullPool)
             with engine.connect() as connection:
                 since = {"run": self._run_id, "newest": self._newest}
                 rows = connection.execute(_SINCE, since).mappings().all()
@@ -95,15 +95,3 @@ def store_url(run_dir: Path) -> str:
     tree = yaml.safe_load(config.read_text("utf-8")) if config.is_file() else None
     store = (tree or {}).get("store") or {}
     return str(store.get("url") or f"sqlite:///{run_dir.resolve() / 'calls.sqlite'}")
-
-
-def _read_only(url: str) -> str:
-    """A SQLite file opened so that nothing is written beside it, other databases as they are.
-
-    A log means that somebody is writing; without one the file stands still.
-    """
-    path = url.removeprefix("sqlite:///")
-    if path == url:
-        return url
-    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
-    return f"sqlite:///file:{path}?{mode}&uri=true"
