@@ -157,7 +157,7 @@ class Caller:
         return stored
 
     def _from_store(self, spec: CallSpec) -> StoredCall | None:
-        stored = self.store.get(spec.key)
+        stored = self.store.get(spec.key, afresh=bool(spec.occasion))
         if stored is not None:
             self.counts.from_store += 1
             self.ledger.charge(stored)

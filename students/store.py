@@ -60,7 +60,6 @@ class CallStore:
         self.run_id = run_id
         self.reuse = Reuse(reuse)
         self.name = shown_url(url)
-        self._scope = SHARED if self.reuse is Reuse.READ_WRITE else run_id
         self._lock = threading.Lock()
         self._dirty = False
         self._memo: dict[str, StoredCall] = {}
@@ -81,15 +80,17 @@ class CallStore:
         """Calls this run holds."""
         return len(self._memo)
 
-    def get(self, key: str) -> StoredCall | None:
+    def get(self, key: str, *, afresh: bool = False) -> StoredCall | None:
         """The call with this key: this run's own, else another run's where the mode allows it.
 
         A call taken from another run is copied to this one with `origin` set, so that the run can
-        be resumed and checked alone.
+        be resumed and checked alone. One that must be bought `afresh` is taken in a replay only.
         """
         own = self._memo.get(key)
         if own is not None or self.reuse is Reuse.OFF:
             return own
+        if afresh and self.reuse is Reuse.READ_WRITE:
+            return None
         other = sa.select(CALLS).where(CALLS.c.key == key).order_by(CALLS.c.id).limit(1)
         with self._writing():
             row = self._connection.execute(other).mappings().first()
@@ -117,7 +118,8 @@ class CallStore:
         """
         call = leases.Unfinished(spec.key, describe(spec))
         with self._writing():
-            mine = leases.acquire(self._connection, self._scope, self.run_id, call, seconds)
+            scope = self._scope_of(spec)
+            mine = leases.acquire(self._connection, scope, self.run_id, call, seconds)
         if mine:
             self._leased.add(spec.key)
         return mine
@@ -128,7 +130,7 @@ class CallStore:
             return
         self._leased.discard(spec.key)
         with self._writing():
-            leases.release(self._connection, self._scope, self.run_id, spec.key)
+            leases.release(self._connection, self._scope_of(spec), self.run_id, spec.key)
 
     def calls(self) -> Iterator[StoredCall]:
         """This run's calls, in the order in which they were stored."""
@@ -177,6 +179,11 @@ class CallStore:
             self._dirty = True
         stored = self._memo[row["key"]] = call_of(row)
         return stored
+
+    def _scope_of(self, spec: CallSpec) -> str:
+        """Who shares the leases of a call: the runs that would take it over."""
+        shared = self.reuse is Reuse.READ_WRITE and not spec.occasion
+        return SHARED if shared else self.run_id
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -1,8 +1,13 @@
 """Whole campaigns over a network that misbehaves, on a small scale; `make soak` does the rest."""
 
+import subprocess
+import sys
+
 import pytest
+from tests.support.postgres import postgres
 
 from heldout.experiments.soak.networked import (
+    CHILD,
     cap,
     faults,
     kill,
@@ -91,3 +96,21 @@ def test_no_key_reaches_anything_that_is_written(tmp_path, monkeypatch, caplog):
     found = [path for path in written if key.encode() in path.read_bytes()]
     assert found == []
     assert key not in caplog.text
+
+
+def test_two_campaigns_at_once_on_one_postgresql_buy_each_call_once(tmp_path, whole):
+    with postgres() as url, network(tmp_path, scale=SMALL) as net:
+        shared = (f"store.url={url}", "store.reuse=read-write")
+        command = [sys.executable, "-c", CHILD]
+        folders = [tmp_path / name for name in ("one", "two")]
+        running = [
+            subprocess.Popen([*command, str(folder), *net.settings, *shared]) for folder in folders
+        ]
+        assert [process.wait(120) for process in running] == [0, 0]
+        ends = [told(net.campaign(folder)) for folder in folders]
+        assert [end["lineage_sha256"] for end in ends] == [whole.told["lineage_sha256"]] * 2
+        # The drift check asks some words again on purpose, each campaign for itself.
+        again = sum(count - 1 for count in whole.asked.values())
+        assert set(net.provider.asked) == set(whole.asked)
+        assert net.provider.asked.total() == whole.asked.total() + again
+        assert sum(end["calls"]["answered"] for end in ends) == net.provider.asked.total()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
@@ -182,6 +183,22 @@ def test_two_runs_at_once_buy_each_call_once(url):
     assert [len(store) for store in stores] == [12, 12]
     for store in stores:
         store.close()
+
+
+def test_what_must_be_bought_afresh_is_not_taken_from_another_run(url):
+    """The drift check asks whether the provider still answers as it did: its calls are its own."""
+    drift = replace(spec("a"), occasion="drift")
+    model = Outside()
+    for run in ("first", "second"):
+        store = CallStore(url, run, "read-write")
+        caller = Caller({"test/judge": model}, store, Ledger(Caps()), concurrency=1)
+        for call in (spec("a"), drift, drift):
+            asyncio.run(caller.call(call))
+        store.close()
+    assert len(model.requests) == 3
+    replayed = CallStore(url, "third", "replay")
+    assert replayed.get(drift.key, afresh=True) is not None
+    replayed.close()
 
 
 def test_a_run_whose_neighbour_gave_up_buys_the_call_itself(url):
