@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heldout.experiments.calls_told import calls_of
+from heldout.experiments.report.decision import worded
 from heldout.experiments.report.sides import Side, Sides
 from heldout.experiments.report.view import Body, RunView
 from heldout.experiments.report.words import number, signed
@@ -12,7 +13,6 @@ from heldout.experiments.starvation import starvation_lines
 from heldout.gepa.events import EventKind
 from heldout.gepa.record import Record
 from heldout.gepa.statistics.length import length_following
-from heldout.splits.benchmark import CleanMeans
 
 GROWN = 1.5
 FOLLOWS = 0.5
@@ -26,12 +26,6 @@ def caveats(view: RunView, sides: Sides | None) -> list[str]:
         found += _judging(view, sides)
     found += _process(view)
     return list(dict.fromkeys(found))
-
-
-def flags_name(view: RunView) -> str:
-    """What flags on clean notes are called on this benchmark."""
-    means = view.partition.get("benchmark", {}).get("clean_means", CleanMeans.UNEDITED)
-    return "false alarms" if means == CleanMeans.VERIFIED else "flags on unedited notes"
 
 
 def _nature(view: RunView) -> Iterator[str]:
@@ -74,7 +68,7 @@ def _decision(view: RunView) -> Iterator[str]:
         yield f"{have} consultations could neither show nor exclude a gain of {number(hoped)}."
     for side in gate["sides"]:
         if side["state"] == "not_resolvable":
-            yield f"Not resolvable: {side['sentence']}."
+            yield f"Not resolvable: {worded(view, side['sentence'])}."
     plain, interval = gate["winner_minus_baseline"], gate["difference"]
     if interval and plain is not None and abs(plain - interval["estimate"]) > 5e-10:
         yield (

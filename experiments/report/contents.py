@@ -9,8 +9,8 @@ from typing import Any
 
 from heldout.experiments.calls_told import calls_of
 from heldout.experiments.report.candidates import title
-from heldout.experiments.report.caveats import caveats, flags_name
-from heldout.experiments.report.decision import headline, sentences
+from heldout.experiments.report.caveats import caveats
+from heldout.experiments.report.decision import flags_name, headline, sentences, worded
 from heldout.experiments.report.diff import Piece, word_diff
 from heldout.experiments.report.figures.agreement import agreement
 from heldout.experiments.report.figures.distributions import distributions
@@ -93,7 +93,7 @@ def report_of(view: RunView, policy: TextPolicy = TextPolicy.FULL) -> Report:
         tiles=_tiles(view, sides),
         caveats=caveats(view, sides),
         figures=_figures(view, sides),
-        sides=None if decided is None else _side_conditions(decided),
+        sides=None if decided is None else _side_conditions(view, decided),
         rules=None if decided is None else _rules(decided),
         measures=_measures(view),
         optimism=None if sides is None else _optimism(view, sides),
@@ -142,10 +142,10 @@ def _tiles(view: RunView, sides: Sides | None) -> list[Tile]:
     return tiles
 
 
-def _side_conditions(gate: Body) -> Table:
+def _side_conditions(view: RunView, gate: Body) -> Table:
     rows = [
         [
-            side["measure"].replace("_", " "),
+            worded(view, side["measure"].replace("_", " ")),
             side["state"].replace("_", " "),
             interval_text(side["interval"], sign=True),
             f"{side['margin']:g}",

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from heldout.experiments.report.view import Body, RunView
 from heldout.experiments.report.words import interval_text, number
 from heldout.gepa.events import EventKind
+from heldout.splits.benchmark import CleanMeans
 
+FALSE_ALARMS = "false alarms"
 SIMULATED = "Simulated result: the models are programs, not language models."
 
 REASONS = {
@@ -30,7 +32,19 @@ def headline(view: RunView) -> str:
         return f"Emitted: {who} beats the baseline on held-out data, {_difference(gate)}."
     word = "Refused" if gate["decision"] == "refused" else "Not confirmed"
     figure = f", {_difference(gate)}" if gate["difference"] else ""
-    return f"{word}: {who} is not shipped, because {reason_text(gate['reason'])}{figure}."
+    why = worded(view, reason_text(gate["reason"]))
+    return f"{word}: {who} is not shipped, because {why}{figure}."
+
+
+def flags_name(view: RunView) -> str:
+    """What flags on clean notes are called on this benchmark."""
+    means = view.partition.get("benchmark", {}).get("clean_means", CleanMeans.UNEDITED)
+    return FALSE_ALARMS if means == CleanMeans.VERIFIED else "flags on unedited notes"
+
+
+def worded(view: RunView, sentence: str) -> str:
+    """A sentence of the gate, with flags on clean notes called what they are here."""
+    return sentence.replace(FALSE_ALARMS, flags_name(view))
 
 
 def reason_text(reason: str | None) -> str:
@@ -46,7 +60,7 @@ def reason_text(reason: str | None) -> str:
 def sentences(view: RunView) -> Sequence[str]:
     """What stands under the headline: the gate's own sentences, and that it is simulated."""
     gate = view.last(EventKind.GATE)
-    lines = [] if gate is None else list(gate.get("sentences", ()))
+    lines = [] if gate is None else [worded(view, s) for s in gate.get("sentences", ())]
     return [SIMULATED, *lines] if view.simulated else lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from heldout.experiments.report.decision import headline, sentences
+from heldout.experiments.report.decision import headline, sentences, worded
 from heldout.experiments.report.text import TextPolicy, markdown
 from heldout.experiments.report.view import Body, RunView, milliseconds
 from heldout.experiments.report.words import rate
@@ -118,12 +118,12 @@ def _note(view: RunView) -> str:
     lines += [f"- {markdown(sentence)}" for sentence in sentences(view)]
     gate = view.last(EventKind.GATE)
     if gate is not None and gate["heldout"]:
-        lines += ["", "| | baseline | winner |", "|---|---|---|", *_rows(gate["heldout"])]
+        lines += ["", "| | baseline | winner |", "|---|---|---|", *_rows(view, gate["heldout"])]
     lines += ["", "Open `report.html` and `lineage.html` under Artifacts."]
     return "\n".join(lines)
 
 
-def _rows(heldout: Body) -> Iterator[str]:
+def _rows(view: RunView, heldout: Body) -> Iterator[str]:
     for name in ("paired_omissions", "paired_commissions"):
         values = [heldout[side][name] for side in ("baseline", "winner")]
         yield _row(f"held-out {name.replace('_', ' ')}", values)
@@ -132,7 +132,7 @@ def _rows(heldout: Body) -> Iterator[str]:
             rate(at.get(name)) if (at := heldout[side]["at_threshold"]) else None
             for side in ("baseline", "winner")
         ]
-        yield _row(f"{name.replace('_', ' ')} at the frozen threshold", values)
+        yield _row(worded(view, f"{name.replace('_', ' ')} at the frozen threshold"), values)
 
 
 def _row(name: str, values: list[float | None]) -> str:

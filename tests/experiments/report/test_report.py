@@ -7,6 +7,7 @@ from tests.support.made_runs import Plan, make_run
 from tests.support.pages import Page, markdown_tables
 
 from heldout.experiments.report import write_report
+from heldout.experiments.report.decision import worded
 from heldout.experiments.report.view import read_view
 from heldout.experiments.report.words import interval_text, number, percent, thousands
 from heldout.gepa.events import EventKind
@@ -133,7 +134,7 @@ def test_caveats_stand_in_both_and_come_from_facts(reported):
     gate = _gate(view)
     unresolved = [s for s in gate["sides"] if s["state"] == "not_resolvable"] if gate else []
     for side in unresolved:
-        assert f"Not resolvable: {side['sentence']}" in page.text
+        assert f"Not resolvable: {worded(view, side['sentence'])}" in page.text
     assert ("Exploratory: " in page.text) is bool(gate and gate["heldout"]["exploratory"])
     assert ("There is no decision" in page.text) is (view.decision is None)
     assert ("so the run-to-run spread is not known" in page.text) is bool(
@@ -183,10 +184,13 @@ def test_reward_and_separation_of_every_entry(runs):
 
 
 def test_flags_on_unedited_notes_are_not_called_false_alarms(tmp_path):
-    for means, name in (("unedited", "flags on unedited notes"), ("verified", "false alarms (")):
-        run = make_run(tmp_path / means, Plan(iterations=6, clean_means=means))
+    for means, name in (("unedited", "flags on unedited notes"), ("verified", "false alarms")):
+        run = make_run(tmp_path / means, Plan(iterations=6, clean_means=means, caveats=()))
         write_report(run)
-        assert name in (run / "report.html").read_text("utf-8")
+        for file in ("report.html", "report.md"):
+            text = (run / file).read_text("utf-8")
+            assert name in text
+            assert ("false alarms" in text) is (means == "verified")
 
 
 def test_simulated_results_are_called_simulated(runs, tmp_path):
