@@ -70,7 +70,7 @@ class CalibrationReport:
         """The finding for a person."""
         found = self.calibration
         lines = [*found.sentences]
-        for detection in found.detections:
+        for detection in found.detections if found.threshold is not None else ():
             k, n, interval = detection.found.k, detection.found.n, detection.interval
             ends = f" [{interval.low:.2f}, {interval.high:.2f}]" if interval else ""
             lines.append(f"detects {k} of {n} {detection.kind} notes{ends}")

@@ -32,6 +32,9 @@ from heldout.gepa.statistics.intervals import UNIT, Interval, cluster_t
 from heldout.gepa.statistics.table import DECIMALS, FloatArray
 from heldout.splits.randomness import choice
 
+AT_TOP = 0.2
+"""Share of clean notes at the highest score from which on the report warns of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoteScore:
@@ -251,7 +254,7 @@ def _caveats(found: Calibration) -> list[str]:
         )
     if found.unscored:
         lines.append(f"{found.unscored} clean note(s) got no score and count as not flagged")
-    if found.at_top.k:
+    if found.at_top.k >= AT_TOP * found.at_top.n:
         lines.append(
             f"{found.at_top.k} of {found.at_top.n} clean notes share the highest score; a "
             "threshold that relies on such a share moves most when the notes change"

@@ -166,7 +166,8 @@ class Ladder:
     """All rungs in the order asked for.
 
     `tested`: the notes are held-out, so the differences to the control are a declared family of
-    tests; anywhere else they describe. `family` is what the primary measure is about.
+    tests; anywhere else they describe. `family` is what the primary measure is about, `simulated`
+    says that the judge was a simulated one.
     """
 
     name: str
@@ -177,6 +178,7 @@ class Ladder:
     cap: float = DEFAULT_CAP
     tested: bool = False
     alpha: float = 0.025
+    simulated: bool = False
 
     def beside_control(self, step: Step, family: Family) -> Interval | None:
         """Block minus control at the same rung."""
@@ -234,6 +236,7 @@ class Ladder:
             "primary": f"paired_{self.family}s",
             "level": LEVEL,
             "tested": self.tested,
+            "simulated": self.simulated,
             "rungs": [self._rung(step) for step in self.steps],
             "compute_matched": [match.to_json() for match in self.matches],
             "combinations": [found.to_json() for found in self.combinations],

@@ -62,7 +62,9 @@ def _scale(drawing: Drawing, frame: Frame, ladder: Ladder) -> None:
         drawing.text((left - 8, frame.py(tick) + 4), number(tick, 2), "end", "soft")
     drawing.line((left, frame.py(CHANCE)), (right, frame.py(CHANCE)), "chance")
     drawing.path([(left, top), (left, bottom), (right, bottom)], "axis")
-    drawing.text((left, top - 10), f"paired {ladder.family}s, {ladder.notes}", "start", "soft")
+    judge = ", simulated judge" if ladder.simulated else ""
+    title = f"paired {ladder.family}s, {ladder.notes}{judge}"
+    drawing.text((left, top - 10), title, "start", "soft")
     for place, step in enumerate(ladder.steps):
         x, budget = frame.px(place + 0.5), step.rung.budget
         drawing.text((x, bottom + 17), budget.reasoning_effort or "effort not sent", "middle")

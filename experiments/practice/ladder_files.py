@@ -23,13 +23,13 @@ SIMULATED = "Simulated model: no figure here is about a real one."
 
 
 def write_ladder(
-    ladder: Ladder, out: Path, taken: Taken, *, simulated: bool, clean_means: CleanMeans
+    ladder: Ladder, out: Path, taken: Taken, *, clean_means: CleanMeans
 ) -> tuple[Path, ...]:
     """Write `ladder.json`, `.csv`, `.md`, `.svg` and `.html` into `out`."""
     tables = tables_of(ladder, FLAGS[clean_means])
-    notices = notices_of(ladder, taken, simulated=simulated)
+    notices = notices_of(ladder, taken)
     texts = {
-        "ladder.json": json.dumps({**ladder.to_json(), "simulated": simulated}, indent=2) + "\n",
+        "ladder.json": json.dumps(ladder.to_json(), indent=2) + "\n",
         "ladder.csv": _csv(tables[0][1]),
         "ladder.md": _markdown(ladder, tables, notices),
         "ladder.svg": standalone(ladder),
@@ -55,7 +55,7 @@ def tables_of(ladder: Ladder, flags: str) -> list[Titled]:
     ]
 
 
-def notices_of(ladder: Ladder, taken: Taken, *, simulated: bool) -> list[str]:
+def notices_of(ladder: Ladder, taken: Taken) -> list[str]:
     """What a reader must know before the figures."""
     lines = [
         f"Block {taken.sha256[:16]}, {taken.standing}.",
@@ -68,7 +68,7 @@ def notices_of(ladder: Ladder, taken: Taken, *, simulated: bool) -> list[str]:
         lines.append(
             "These notes were chosen on, or belong to no plan of looks: nothing is a test."
         )
-    if simulated:
+    if ladder.simulated:
         lines.insert(0, SIMULATED)
     return lines
 

@@ -31,6 +31,8 @@ from heldout.students.pins import PinnedModel
 
 On = Literal["accept", "heldout"]
 JOURNAL = "journal.jsonl"
+ALPHA = 0.025
+"""One-sided level of a rung's test; divided by the planned looks, held over the rungs by Holm."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,6 @@ class RerunReport:
 
     ladder: Ladder
     files: tuple[Path, ...]
-    simulated: bool
     exploratory: bool
     usd: float | None
 
@@ -66,7 +67,6 @@ class RerunReport:
         """The ladder, and what stands around it."""
         return {
             **self.ladder.to_json(),
-            "simulated": self.simulated,
             "exploratory": self.exploratory,
             "usd": self.usd,
             "files": [str(file.resolve()) for file in self.files],
@@ -140,13 +140,11 @@ def rerun(
         tuple(steps),
         family=_pairs(taken),
         tested=notes.vault is not None and not judge.exploratory,
-        alpha=0.025 / (notes.vault.planned_looks if notes.vault else 1),
+        alpha=ALPHA / (notes.vault.planned_looks if notes.vault else 1),
+        simulated=model.pin.id.startswith("sim/"),
     )
-    simulated = model.pin.id.startswith("sim/")
-    files = write_ladder(
-        ladder, request.out, taken, simulated=simulated, clean_means=notes.clean_means
-    )
-    return RerunReport(ladder, files, simulated, judge.exploratory, usd)
+    files = write_ladder(ladder, request.out, taken, clean_means=notes.clean_means)
+    return RerunReport(ladder, files, judge.exploratory, usd)
 
 
 def default_out(taken: Taken, rungs: Sequence[Rung], on: str) -> Path:
