@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -138,40 +138,41 @@ def open_session(
     journal that cannot be used.
     """
     config = checked.config
-    store = CallStore(config.store.url or f"sqlite:///{run.store}", who.run_id, config.store.reuse)
-    journal = RunJournal(run.journal, observers, before_write=store.sync)
     confirmations = confirmations or Confirmations.of([checked])
     ledger = confirmations.ledger
-    ledger.restore(store.calls())
-    journal.remark(first.kind, first.body)
-    _check_models(checked)
-    with asyncio.Runner() as runner:
+    with ExitStack() as stack:
+        url = config.store.url or f"sqlite:///{run.store}"
+        store = stack.enter_context(closing(CallStore(url, who.run_id, config.store.reuse)))
+        journal = stack.enter_context(
+            closing(RunJournal(run.journal, observers, before_write=store.sync))
+        )
+        ledger.restore(store.calls())
+        journal.remark(first.kind, first.body)
+        _check_models(checked)
+        runner = stack.enter_context(asyncio.Runner())
         models = open_models(
             (checked.student, checked.reflector), {**simulated_models(), **who.doubles}
         )
-        try:
-            caller = Caller(
-                runner.run(models.__aenter__()),
-                store,
-                ledger,
-                concurrency=config.concurrency,
-                stop=stop,
-                retry=config.retry,
-            )
-            splits = open_splits(
-                checked.load,
-                checked.manifest,
-                journal=journal,
-                buyer=Buyer(who.run_id, who.family, who.acknowledge_reuse),
-                exclude=checked.exclude,
-            )
-            held = confirmations.held(config.name)
-            parts = _parts(checked, run, runner, (journal, store, held, caller), splits)
-            yield Session(parts, ledger, caller, store, splits)
-        finally:
-            runner.run(models.__aexit__(None, None, None))
-            journal.close()
-            store.close()
+        opened = runner.run(models.__aenter__())
+        stack.callback(lambda: runner.run(models.__aexit__(None, None, None)))
+        caller = Caller(
+            opened,
+            store,
+            ledger,
+            concurrency=config.concurrency,
+            stop=stop,
+            retry=config.retry,
+        )
+        splits = open_splits(
+            checked.load,
+            checked.manifest,
+            journal=journal,
+            buyer=Buyer(who.run_id, who.family, who.acknowledge_reuse),
+            exclude=checked.exclude,
+        )
+        held = confirmations.held(config.name)
+        parts = _parts(checked, run, runner, (journal, store, held, caller), splits)
+        yield Session(parts, ledger, caller, store, splits)
 
 
 def _check_models(checked: Checked) -> None:

@@ -1,7 +1,8 @@
 """Everything about a configuration that can be checked before anything is written.
 
-No heavy import happens here: the data, the partition, the pins and their prices, the seeds and
-what the confirmation will cost are all known without a model.
+No heavy import happens here, but for the price of a hosted model whose pin gives none: the data,
+the partition, the pins and their prices, the seeds and what the confirmation will cost are all
+known without a model.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from heldout.splits.synthetic import SyntheticDraw, draw
 from heldout.students.chat import Budget, Message, ModelPin
 from heldout.students.database import has_password
 from heldout.students.ledger import Amount, Caps, price_faults
-from heldout.students.pins import PinnedModel, load_pins
+from heldout.students.litellm_door import priced
+from heldout.students.pins import Door, PinnedModel, load_pins
 from heldout.students.pins_file import parameter_faults
 from heldout.students.prices import cost_usd, prompt_tokens_bound
 
@@ -78,9 +80,9 @@ def check(config: Config, run: RunDirectory) -> Checked:
     pins = load_pins(config.models)
     student = _pinned(pins.find(config.student.model, "student.model"), config.student)
     reflector = _pinned(pins.find(config.reflector.model, "reflector.model"), config.reflector)
+    _raise(_secret_faults(config))
     caps = caps_of(config)
     roles = {"student": student.pin, "reflector": reflector.pin}
-    _raise(_secret_faults(config))
     _raise(price_faults(roles, caps))
     _raise(_stop_faults(config, student))
     _raise(_seed_faults(config))
@@ -152,7 +154,8 @@ def _pinned(model: PinnedModel, section: ModelSection) -> PinnedModel:
     pin = model.pin
     temperature = pin.temperature if section.temperature is None else section.temperature
     parameters = {**pin.parameters, **section.parameters}
-    return replace(model, pin=replace(pin, temperature=temperature, parameters=parameters))
+    pinned = replace(model, pin=replace(pin, temperature=temperature, parameters=parameters))
+    return priced(pinned) if pinned.door is Door.LITELLM else pinned
 
 
 def _benchmark(config: Config, run: RunDirectory) -> tuple[BenchmarkSource, SyntheticDraw | None]:

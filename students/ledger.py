@@ -181,12 +181,13 @@ class Ledger:
         return True
 
     def restore(self, calls: Iterable[StoredCall]) -> None:
-        """Book what earlier sessions of a resumed run spent, wall time included."""
-        earlier = 0.0
+        """Book what earlier sessions spent, wall time included; once for each run of this ledger.
+
+        Runs under one ledger are on one clock, so their times are not summed.
+        """
         for stored in calls:
             self.charge(stored)
-            earlier = max(earlier, stored.elapsed_s)
-        self._before_s += earlier
+            self._before_s = max(self._before_s, stored.elapsed_s)
 
     def hold(self, amount: Amount) -> None:
         """Keep `amount` (the confirmation) out of reach until `release`; replaces the last hold."""

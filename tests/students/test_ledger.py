@@ -163,6 +163,15 @@ def test_wall_time_goes_on_where_the_last_session_ended(store):
         ledger.reserve(spec("c"))
 
 
+def test_the_wall_time_of_runs_under_one_ledger_is_not_summed(store):
+    ledger = Ledger(Caps(), clock=Clock())
+    first = store.put(spec("a"), reply(), elapsed_s=100.0)
+    second = store.put(spec("b"), reply(), elapsed_s=160.0)
+    ledger.restore([second])
+    ledger.restore([first])
+    assert ledger.wall_s == 160.0
+
+
 def test_a_usd_cap_beside_an_unknown_price_is_a_fault_that_names_the_model():
     pins = {"student": FREE, "reflector": UNPRICED}
     assert price_faults(pins, Caps(calls=5)) == []
