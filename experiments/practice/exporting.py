@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -40,9 +41,6 @@ FILES: Mapping[str, str] = {
     "python": "python_judge.py",
 }
 """The file of each target; `unconfirmed_` stands before that of a block no gate passed."""
-
-DESIGNS = ("whole_note", "per_fact_checker")
-"""The designs that campaigns optimise, which are those that can be exported."""
 
 USES: Mapping[str, str] = {
     "dspy": "from {module} import HeldoutJudge",
@@ -105,6 +103,7 @@ def export(request: ExportRequest) -> ExportReport:
     model = pinned_for(taken, request.asking, [budget])
     judged_as = identity(taken, model, budget, samples)
     chosen = threshold_for(taken, judged_as, request.threshold, request.calibration)
+    maker = maker_of(taken)
     settings = {
         "name": taken.name,
         "file_stem": taken.file_stem,
@@ -119,17 +118,14 @@ def export(request: ExportRequest) -> ExportReport:
             "parameters": dict(model.pin.parameters),
         },
         "budget": {"max_tokens": budget.max_tokens, "reasoning_effort": budget.reasoning_effort},
-        "facts_budget": {
-            "max_tokens": taken.budget.max_tokens,
-            "reasoning_effort": taken.budget.reasoning_effort,
-        },
         "samples": samples,
         "threshold": chosen.value,
         "threshold_from": chosen.sentence,
         "seed": request.asking.seed,
+        "keywords": dict(maker.keywords),
         "score_range": list(_score_range(taken)),
     }
-    files = _files(taken, target, settings)
+    files = _files(taken, target, settings, maker)
     for name, text in files.items():
         path = request.out / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -144,8 +140,6 @@ def _check(request: ExportRequest) -> None:
     if target not in FILES:
         message = f"{target!r} is none of {', '.join(FILES)}{suggestion(target, tuple(FILES))}"
         raise BadInput.one("--to", message)
-    if taken.design not in DESIGNS:
-        raise BadInput.one(taken.name, f"design {taken.design} cannot be exported: {DESIGNS}")
     if target == "dspy" and inspect.cleandoc(taken.block) != taken.block:
         raise BadInput.one(
             taken.name,
@@ -156,13 +150,32 @@ def _check(request: ExportRequest) -> None:
         raise BadInput.one("--out", f"{out} is not an empty folder")
 
 
-def _files(taken: Taken, target: str, settings: Mapping[str, Any]) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """The function that builds a design, by module and name, with what it is told beside."""
+
+    module: str
+    function: str
+    keywords: Mapping[str, Any]
+
+
+def maker_of(taken: Taken) -> Maker:
+    """How the design of `taken` is built. Raises BadInput for one that is no plain function."""
+    build: Any = find_design(taken.design, taken.name).build
+    keywords = build.keywords if isinstance(build, partial) else {}
+    function = build.func if isinstance(build, partial) else build
+    if not function.__name__.isidentifier():
+        raise BadInput.one(taken.name, f"design {taken.design} is a control: nothing to export")
+    return Maker(function.__module__, function.__name__, keywords)
+
+
+def _files(taken: Taken, target: str, settings: Mapping[str, Any], maker: Maker) -> dict[str, str]:
     """Path to text of everything in an export."""
-    roots = (*ROOTS, "heldout.students.dspy_door") if target == "dspy" else ROOTS
+    roots = (*ROOTS, maker.module, *(["heldout.students.dspy_door"] if target == "dspy" else []))
     header = f"# {taken.name}: {taken.standing}.\n# block {taken.sha256}\n"
     files = {
         **{n: header + t if n.endswith(".py") else t for n, t in vendored(roots).items()},
-        f"{PACKAGE}/judge.py": header + _template("judge"),
+        f"{PACKAGE}/judge.py": header + _judge(taken, maker),
         f"{PACKAGE}/endpoint.py": header + _template("endpoint"),
         f"{PACKAGE}/settings.json": json.dumps(settings, indent=2) + "\n",
         f"{PACKAGE}/block.txt": taken.block,
@@ -179,6 +192,11 @@ def _files(taken: Taken, target: str, settings: Mapping[str, Any]) -> dict[str, 
 def _template(name: str) -> str:
     folder = resources.files("heldout.experiments.practice") / "exports"
     return renamed((folder / f"{name}.py.txt").read_text("utf-8"))
+
+
+def _judge(taken: Taken, maker: Maker) -> str:
+    text = _template("judge").replace("{{module}}", renamed(maker.module))
+    return text.replace("{{function}}", maker.function).replace("{{design}}", taken.design)
 
 
 def _file_name(taken: Taken, target: str) -> str:

@@ -91,11 +91,11 @@ def _models_of(taken: Taken) -> Path | None:
 
 
 def build_student(taken: Taken, model: PinnedModel, calls: Calls, seed: int) -> Student:
-    """The design of `taken`; stages of a consultation keep the budget it was searched at.
+    """The design of `taken`, built as a campaign builds it.
 
     Raises BadInput where this version's frame of the design is another one.
     """
-    shop = Workshop(Roles.all(model.pin), calls, seed, facts_budget=taken.budget)
+    shop = Workshop(Roles.all(model.pin), calls, seed)
     student = find_design(taken.design, taken.name).build(shop)
     if student.frame.sha256 != taken.frame.sha256:
         raise BadInput.one(taken.name, f"the frame of design {taken.design} has changed since")

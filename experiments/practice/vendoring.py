@@ -14,17 +14,15 @@ from pathlib import PurePosixPath
 PACKAGE = "heldout_judge"
 ROOTS = (
     "heldout.experiments.practice.verdicts",
-    "heldout.students.checker",
-    "heldout.students.whole_note",
+    "heldout.students.designs.workshop",
 )
-"""What every export needs; the rest follows from what these import."""
+"""What every export needs; the design's own module comes with it, and what they all import."""
 
-FRAMES = ("whole_note", "check", "extract")
 _NAME = re.compile(r"\bheldout\.(?=(?:experiments|gepa|reflectors|students|splits)\b)")
 
 
-def vendored(roots: tuple[str, ...] = ROOTS) -> dict[str, str]:
-    """Path in the export to text: the modules that `roots` import, and the frames."""
+def vendored(roots: tuple[str, ...]) -> dict[str, str]:
+    """Path in the export to text: the modules that `roots` import, the frames and the blocks."""
     files: dict[str, str] = {}
     for module in sorted(closure(roots)):
         files[_path(module)] = renamed(source(module))
@@ -32,9 +30,11 @@ def vendored(roots: tuple[str, ...] = ROOTS) -> dict[str, str]:
         if folder != ".":
             files.setdefault(f"{folder}/__init__.py", "")
     templates = resources.files("heldout.students") / "templates"
-    for name in FRAMES:
-        text = (templates / f"{name}.txt").read_text("utf-8")
-        files[f"{PACKAGE}/students/templates/{name}.txt"] = text
+    for folder in ("", "blocks/"):
+        for file in (templates / folder).iterdir() if folder else templates.iterdir():
+            if file.name.endswith(".txt"):
+                path = f"{PACKAGE}/students/templates/{folder}{file.name}"
+                files[path] = file.read_text("utf-8")
     return files
 
 
@@ -56,14 +56,31 @@ def renamed(text: str) -> str:
 
 
 def source(module: str) -> str:
-    """The text of a module of Heldout."""
+    """The text of a module of Heldout; of a sub-package that of its `__init__`."""
     folder, _, name = module.rpartition(".")
-    return (resources.files(folder) / f"{name}.py").read_text("utf-8")
+    plain = resources.files(folder) / f"{name}.py"
+    return (plain if plain.is_file() else resources.files(module) / "__init__.py").read_text(
+        "utf-8"
+    )
 
 
 def _imports(text: str) -> list[str]:
-    named = (n.module or "" for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ImportFrom))
-    return [module for module in named if module.startswith("heldout.")]
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("heldout."):
+            inside = [f"{node.module}.{alias.name}" for alias in node.names]
+            modules = [name for name in inside if _is_module(name)]
+            found += modules or [str(node.module)]
+    return found
+
+
+def _is_module(name: str) -> bool:
+    """True where `from package import name` imports a module and not something in one."""
+    folder, _, last = name.rpartition(".")
+    parent, _, package = folder.rpartition(".")
+    if (resources.files(parent) / f"{package}.py").is_file():
+        return False
+    return (resources.files(folder) / f"{last}.py").is_file()
 
 
 def _path(module: str) -> str:

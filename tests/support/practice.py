@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heldout.experiments.practice.sitting import Asking
+from heldout.experiments.practice.taken import frame_of
 from heldout.gepa.emission import emit
 from heldout.splits.hashing import sha256_text
 from heldout.students.chat import ChatReply, ChatRequest, FinishReason, Usage
-from heldout.students.frames import load_frame
 
-FRAMES = {"whole_note": "whole_note", "per_fact_checker": "check"}
 BLOCK = (
     "List every fact of the consultation first, then look each one up in the note. "
     "Give the score with one decimal."
@@ -26,7 +25,7 @@ def card(design: str = "whole_note", block: str = BLOCK, **changes) -> dict:
         "campaign": "made",
         "candidate": "c07",
         "block_sha256": sha256_text(block),
-        "frame_sha256": load_frame(FRAMES[design]).sha256,
+        "frame_sha256": frame_of(design, "tests").sha256,
         "design": design,
         "models": {"student": {"id": "sim/judge", "temperature": 0.7}},
         "simulated": True,
@@ -39,7 +38,7 @@ def card(design: str = "whole_note", block: str = BLOCK, **changes) -> dict:
 
 def emitted(folder: Path, design: str = "whole_note", block: str = BLOCK, **changes) -> Path:
     """A prompt file with its card, as a campaign leaves them."""
-    frame = load_frame(FRAMES[design])
+    frame = frame_of(design, "tests")
     folder.mkdir(parents=True, exist_ok=True)
     made = emit(folder, "made", frame=frame, block=block, card=card(design, block, **changes))
     return made.prompt_file

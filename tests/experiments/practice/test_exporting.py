@@ -19,8 +19,9 @@ from heldout.experiments.benchmarks.loopback import serving
 from heldout.experiments.practice.exporting import FILES, ExportRequest, export
 from heldout.experiments.practice.sitting import build_student, pinned_for
 from heldout.experiments.practice.taken import take
-from heldout.experiments.practice.vendoring import vendored
+from heldout.experiments.practice.vendoring import ROOTS, vendored
 from heldout.splits.errors import BadInput
+from heldout.students.designs.roster import ROSTER, Family
 
 STANDARD = frozenset(sys.stdlib_module_names)
 
@@ -89,6 +90,47 @@ def test_plain_python_judges_a_file_through_an_endpoint(tmp_path):
     assert [(f["score"], f["flag"]) for f in found] == native(taken, rows)
 
 
+EVERY = """
+import asyncio, json, sys
+from tests.support.exports import said
+
+async def judged(judge, rows):
+    async def ask(question):
+        body = {"messages": question.messages, "max_tokens": question.max_tokens,
+                "temperature": question.temperature, "seed": question.seed}
+        reply = said(body)
+        return judge.Reply(reply.text, reply.finish.value)
+    found = [await judge.judge(ask, r["transcript"], r["note"]) for r in rows]
+    return [[v.score, v.flag] for v in found]
+
+found = {}
+for folder in sys.argv[1:]:
+    sys.path.insert(0, folder)
+    import heldout_judge.judge as judge
+    rows = [json.loads(line) for line in open(f"{folder}/notes.jsonl")]
+    found[judge.SETTINGS["design"]] = asyncio.run(judged(judge, rows))
+    sys.path.remove(folder)
+    for name in [n for n in sys.modules if n.startswith("heldout_judge")]:
+        del sys.modules[name]
+print("EVERY" + json.dumps(found))
+"""
+
+
+def test_every_design_with_a_block_scores_the_same_outside(tmp_path):
+    rows = exports.rows(3)
+    designs = [d for d in ROSTER if d.family is not Family.CONTROL]
+    folders, expected = [], {}
+    for design in designs:
+        folder = tmp_path / design.name
+        taken, out = exported(folder, "python", design.name, block=design.block)
+        folders.append(str(with_notes(out, rows)))
+        expected[design.name] = [list(pair) for pair in native(taken, rows)]
+    output = exports.run(tmp_path, EVERY, *folders)
+    found = json.loads(output.partition("EVERY")[2])
+    assert found == expected
+    assert len(found) == len(designs) > 15
+
+
 def executable(name):
     """A program that an environment variable names; skips the test where it names none."""
     program = os.environ.get(name) or shutil.which(name.removeprefix("HELDOUT_").lower())
@@ -154,7 +196,8 @@ def test_fifty_notes_score_the_same_in_promptfoo(tmp_path):
 
 
 def test_what_is_copied_rests_on_the_standard_library_alone():
-    for name, text in vendored().items():
+    designs = ("heldout.students.designs.single", "heldout.students.designs.per_fact")
+    for name, text in vendored((*ROOTS, *designs)).items():
         if not name.endswith(".py"):
             continue
         for node in ast.walk(ast.parse(text)):
