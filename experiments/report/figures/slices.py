@@ -9,6 +9,7 @@ from heldout.experiments.report.sides import Side, Sides
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import DASH, interval_text
 from heldout.gepa.statistics.slices import MIN_CONSULTATIONS, MIN_PAIRS, Axis, Slice, slices
+from heldout.gepa.statistics.table import ScoreTable
 
 AXES: tuple[tuple[Axis, str], ...] = (
     ("trace", "trace level"),
@@ -59,7 +60,7 @@ def _all(sides: Sequence[Side], level: float) -> Sliced:
     return rows
 
 
-def _first(side: Side):  # type: ignore[no-untyped-def]
+def _first(side: Side) -> ScoreTable:
     assert side.heldout is not None
     return side.heldout.tables[0]
 
