@@ -8,7 +8,7 @@ CONFIG ?= configs/quickstart.yaml
 CODE := gepa students reflectors splits experiments tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lint types layers soak picture clean
+.PHONY: help setup run test check format lint types layers soak picture pictures clean
 
 help: ## What can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
@@ -51,6 +51,9 @@ soak: $(STAMP) ## The full counts behind the claims; resumable; writes docs/soak
 
 picture: $(STAMP) ## Draw docs/run.svg from a real run of the quickstart
 	$(BIN)/python -m heldout.experiments.picture
+
+pictures: $(STAMP) ## Take the reviewing pictures of a finished run (RUN=runs/…; needs chromium)
+	$(BIN)/python -m heldout.experiments.review_pictures $(RUN)
 
 clean: ## Remove what the checks leave behind
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -38,6 +38,7 @@ def summarise(run_dir: Path, events: Sequence[Event]) -> Json:
         "winner": _winner(record),
         "accept": _accept(record),
         "heldout": _heldout(gate),
+        "caveats": gate["caveats"] if gate else [],
         "prompt_file": str(run_dir.resolve() / emission["prompt_file"]) if emission else None,
         "candidates": _counts(record),
         "budget": _budget(record),

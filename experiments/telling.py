@@ -89,6 +89,7 @@ def ending(summary: Json) -> str:
     run_dir = _shown(summary["run_dir"])
     lines = ["", f"Decision: {decision_sentence(summary)}", *_figures(summary)]
     lines += [f"Calls:    {line}" for line in calls_lines(summary["calls"])]
+    lines += [f"          but {line}" for line in summary["caveats"]]
     if summary["simulated"]:
         lines.append("          simulated models: no figure here is about a real one")
     if summary["prompt_file"]:

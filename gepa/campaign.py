@@ -14,8 +14,16 @@ from typing import Any
 
 from heldout.gepa.candidates import Candidate, Kind, Pool, Status
 from heldout.gepa.confirmation import Side
-from heldout.gepa.controls import control_body, word_counts
-from heldout.gepa.deciding import Explored, HeldOut, Sides, card_body, gate_body, measures_of
+from heldout.gepa.controls import control_body, word_count_table, word_counts
+from heldout.gepa.deciding import (
+    Explored,
+    HeldOut,
+    Setting,
+    Sides,
+    card_body,
+    gate_body,
+    measures_of,
+)
 from heldout.gepa.emission import emit, withdraw
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose
 from heldout.gepa.events import EventKind, FinishReason, Phase
@@ -28,6 +36,8 @@ from heldout.gepa.record import Record
 from heldout.gepa.search import Search, SearchParts, candidate_body, scores_of
 from heldout.gepa.statistics.detection import swept
 from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.paired import paired
+from heldout.splits.benchmark import CleanMeans
 from heldout.splits.hashing import sha256_text
 
 
@@ -63,9 +73,7 @@ class Campaign:
 
     def conclude(self, explored: Explored) -> None:
         """Put the decision on record; emit the winner if it passed, and nothing else."""
-        body = self._decided(
-            {**gate_body(explored, self.parts.gate), "simulated": self.parts.facts["simulated"]}
-        )
+        body = self._decided(gate_body(explored, self.parts.gate, self._setting()))
         if body["decision"] == "emitted":
             self._emit(explored.winner, body)
         self._finish(explored.reason, body)
@@ -262,6 +270,15 @@ class Campaign:
         text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
         (self.parts.run_dir / "gate.json").write_text(text, encoding="utf-8")
         return body
+
+    def _setting(self) -> Setting:
+        vault, facts = self.parts.heldout.vault, self.parts.facts
+        words = {id_: size.note_words for id_, size in vault.sizes.items()}
+        return Setting(
+            word_count=paired(word_count_table(vault.labels, words)).value,
+            clean_means=CleanMeans(facts["clean_means"]),
+            simulated=facts["simulated"],
+        )
 
     def _baseline_block(self) -> str:
         return next(s.block for s in self.parts.seeds if s.name == self.parts.baseline)

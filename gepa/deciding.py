@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from scipy.stats import fisher_exact
+
 from heldout.gepa.candidates import Candidate
 from heldout.gepa.confirmation import Confirmation, Side
 from heldout.gepa.events import FinishReason
@@ -14,6 +17,9 @@ from heldout.gepa.gate_settings import GateSettings
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import judged_json
+from heldout.splits.benchmark import CleanMeans
+
+SIDES = ("detection", "false_alarms")
 
 
 @dataclass(frozen=True)
@@ -52,8 +58,33 @@ class Explored:
         return replace(self, decision=decision)
 
 
-def gate_body(explored: Explored, settings: GateSettings) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the figures have to be read beside.
+
+    `word_count`: paired omissions on held-out of a judge that counts words. `clean_means`: what
+    the benchmark promises of its clean notes. `simulated`: a model was a simulated one.
+    """
+
+    word_count: float | None
+    clean_means: CleanMeans
+    simulated: bool
+
+
+def gate_body(explored: Explored, settings: GateSettings, setting: Setting) -> dict[str, Any]:
     """The gate event: the decision, every figure behind it, and what stands against it."""
+    body = _figures(explored, settings)
+    if setting.clean_means is CleanMeans.UNEDITED:
+        body = _reworded(body)
+    return {
+        **body,
+        "word_count": setting.word_count,
+        "caveats": _caveats(body, setting),
+        "simulated": setting.simulated,
+    }
+
+
+def _figures(explored: Explored, settings: GateSettings) -> dict[str, Any]:
     found = explored.found
     if found is None or explored.decision is None:
         return {
@@ -74,6 +105,48 @@ def gate_body(explored: Explored, settings: GateSettings) -> dict[str, Any]:
         },
         "drift": confirmation.drift,
     }
+
+
+def _reworded(body: dict[str, Any]) -> dict[str, Any]:
+    """The gate's sentences on a benchmark whose clean notes nobody verified.
+
+    A flag on such a note may be right, so it is not called a false alarm.
+    """
+    if body["heldout"] is None:
+        return body
+    old, new = "false alarms", "flags on unedited notes"
+    sides = [{**s, "sentence": s["sentence"].replace(old, new)} for s in body["sides"]]
+    told = [sentence.replace(old, new) for sentence in body["sentences"]]
+    return {**body, "sides": sides, "sentences": told}
+
+
+def _caveats(body: Mapping[str, Any], setting: Setting) -> list[str]:
+    """What the held-out figures of the winner do not show, from the figures themselves."""
+    if body["heldout"] is None:
+        return []
+    winner, lines = body["heldout"]["winner"], []
+    paired, words = winner["paired_omissions"], setting.word_count
+    if paired is not None and words is not None and words >= paired:
+        lines.append(
+            f"counting words orders {words:.3f} of the held-out omissions rightly, the winner "
+            f"{paired:.3f}: these pairs alone do not show that it reads"
+        )
+    for name, rule in (("its frozen threshold", "at_threshold"), ("its design's rule", "at_rule")):
+        at = winner[rule]
+        if at is not None and not _separates(at):
+            found, flagged = at["detection"], at["false_alarms"]
+            lines.append(
+                f"at {name} the winner flags {found['k']} of {found['n']} omissions and "
+                f"{flagged['k']} of {flagged['n']} clean notes: it tells the two hardly apart there"
+            )
+    return lines
+
+
+def _separates(at: Mapping[str, Any]) -> bool:
+    """True if detection exceeds flags on clean notes by more than chance would make it."""
+    table = np.array([[at[side]["k"], at[side]["n"] - at[side]["k"]] for side in SIDES])
+    rates = [at[side]["k"] / at[side]["n"] if at[side]["n"] else 0.0 for side in SIDES]
+    return rates[0] > rates[1] and bool(fisher_exact(table, alternative="greater").pvalue < 0.05)
 
 
 def measures_of(
@@ -109,7 +182,7 @@ def card_body(
         "difference": decision["difference"],
         "looks": heldout["looks"],
         "spent": spent.body(),
-        "does_not_show": [*caveats, *unseen],
+        "does_not_show": [*caveats, *decision["caveats"], *unseen],
     }
 
 

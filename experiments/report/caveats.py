@@ -66,6 +66,7 @@ def _decision(view: RunView) -> Iterator[str]:
         have = gate["consultations"]["have"]
         hoped = gate["consultations"]["hoped_gain"]
         yield f"{have} consultations could neither show nor exclude a gain of {number(hoped)}."
+    yield from map(_sentence, gate["caveats"])
     for side in gate["sides"]:
         if side["state"] == "not_resolvable":
             yield f"Not resolvable: {worded(view, side['sentence'])}."

@@ -46,9 +46,10 @@ def predicted_rate(results: Sequence[Mapping[str, Any]]) -> float | None:
     """Share of campaigns that should emit, from the spread of their held-out differences.
 
     Among campaigns that bought the look the estimates are taken as normal with their own mean and
-    standard deviation; each interval's half-width stays as it was. A campaign emits when its
-    estimate exceeds its half-width. Campaigns that bought no look emit nothing. Side conditions
-    are not part of the prediction. None with fewer than two looks.
+    standard deviation; each interval's half-width stays as it was. A campaign passes the rule when
+    its estimate exceeds its half-width. Of those that pass, the share that a side condition
+    refuses is taken as it was seen: the spread of the primary difference says nothing of it.
+    Campaigns that bought no look emit nothing. None with fewer than two looks.
     """
     gaps = [result["difference"] for result in results if result["difference"]]
     if len(gaps) < 2:
@@ -56,9 +57,17 @@ def predicted_rate(results: Sequence[Mapping[str, Any]]) -> float | None:
     mean, spread = fmean(g["estimate"] for g in gaps), stdev(g["estimate"] for g in gaps)
     halves = [g["estimate"] - g["low"] for g in gaps]
     if spread == 0:
-        return fmean(float(mean > half) for half in halves) * len(gaps) / len(results)
+        passes = fmean(float(mean > half) for half in halves)
+        return passes * _not_harmful(results) * len(gaps) / len(results)
     passes = fmean(float(norm.cdf((mean - half) / spread)) for half in halves)
-    return passes * len(gaps) / len(results)
+    return passes * _not_harmful(results) * len(gaps) / len(results)
+
+
+def _not_harmful(results: Sequence[Mapping[str, Any]]) -> float:
+    """Of the campaigns that passed the rule, the share no side condition refused; 1 for none."""
+    emitted = sum(result["decision"] == "emitted" for result in results)
+    refused = sum(str(result["reason"]).startswith("side:") for result in results)
+    return emitted / (emitted + refused) if emitted + refused else 1.0
 
 
 def _emission(results: Results) -> list[str]:
