@@ -19,6 +19,7 @@ from heldout.experiments.practice.taken import Taken, from_run, plain_seed
 from heldout.experiments.rundir import existing_run
 from heldout.gepa.gate_settings import primary_family
 from heldout.gepa.journal import RunJournal
+from heldout.gepa.statistics.intervals import Interval
 from heldout.gepa.statistics.selection import Family as Pairs
 from heldout.splits.benchmark import CleanMeans, Note
 from heldout.splits.errors import BadInput
@@ -71,6 +72,30 @@ class RerunReport:
             "usd": self.usd,
             "files": [str(file.resolve()) for file in self.files],
         }
+
+    @property
+    def text(self) -> str:
+        """The rungs in words, and where the rest is."""
+        ladder = self.ladder
+        lines = [f"{ladder.name} beside {ladder.control} on {ladder.notes}"]
+        for step in ladder.steps:
+            ours, theirs = (_estimate(s.paired(ladder.family)) for s in (step.block, step.control))
+            beside = ladder.beside_control(step, ladder.family)
+            change = "" if beside is None else f"  {_signed(beside)}"
+            lines.append(f"  {step.rung.name:32} {ours} beside {theirs}{change}")
+        if self.exploratory:
+            lines.append("exploratory: beyond the planned looks, nothing here is a test")
+        if ladder.simulated:
+            lines.append("simulated model: no figure here is about a real one")
+        return "\n".join([*lines, *(f"  {file}" for file in self.files)])
+
+
+def _estimate(interval: Interval | None) -> str:
+    return "  n/a" if interval is None else f"{interval.estimate:.3f}"
+
+
+def _signed(interval: Interval) -> str:
+    return f"{interval.estimate:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ from heldout.students.pins import PinnedModel, Pins, load_pins
 from heldout.students.store import CallStore, Reuse
 from heldout.students.student import Student
 
+DEFAULT_SEED = 11
+"""Stands in the command line's help; nothing below it has a seed by default."""
+
 
 @dataclass(frozen=True)
 class Asking:
@@ -72,6 +75,13 @@ def pinned_for(taken: Taken, asking: Asking, budgets: Sequence[Budget]) -> Pinne
     if faults:
         raise BadInput(list(dict.fromkeys(faults)))
     return model
+
+
+def seed_of(taken: Taken) -> int:
+    """The seed of the run a block was taken from, so that its calls are the same ones; else 11."""
+    if taken.run is None:
+        return DEFAULT_SEED
+    return int(yaml.safe_load((taken.run / "config.yaml").read_text("utf-8"))["seed"])
 
 
 def _by_id(pins: Pins, model: str) -> PinnedModel:

@@ -115,6 +115,8 @@ def from_prompt(path: Path) -> Taken:
     _check_hashes(path, card, {"prompt_sha256": prompt, "frame_sha256": frame.template}, block)
     assert block is not None  # a block that cannot be found was a fault
     student, budget = card["models"]["student"], card["student_budget"]
+    run = _run_of(path)
+    known = {} if run is None else _known_of(run)
     return Taken(
         name=path.name.partition(f".{UNCONFIRMED}")[0].removesuffix(".txt"),
         design=card["design"],
@@ -123,12 +125,12 @@ def from_prompt(path: Path) -> Taken:
         confirmed=card["gate"]["decision"] == "emitted" and card.get("confirmed", True),
         model=student["id"],
         temperature=student["temperature"],
-        parameters=student.get("parameters", {}),
+        parameters=student.get("parameters", known.get("parameters", {})),
         budget=Budget(budget["max_tokens"], budget["reasoning_effort"]),
-        samples=card.get("samples", 1),
+        samples=card.get("samples", known.get("samples", 1)),
         threshold=card["threshold"]["value"],
         card=card,
-        run=_run_of(path),
+        run=run,
     )
 
 
@@ -272,8 +274,18 @@ def _card(view: RunView, body: Body) -> dict[str, Any]:
 def _run_of(prompt: Path) -> Path | None:
     """The run a prompt file lies in, if it does."""
     folder = prompt.resolve().parent
-    inside = folder.name == "prompts" and (folder.parent / "config.yaml").is_file()
+    files = ("config.yaml", "journal.jsonl")
+    inside = folder.name == "prompts" and all((folder.parent / f).is_file() for f in files)
     return folder.parent if inside else None
+
+
+def _known_of(run: Path) -> dict[str, Any]:
+    """What a run knows of its judge and a card may leave out."""
+    view = read_view(run)
+    return {
+        "parameters": view.opened["student"]["parameters"],
+        "samples": view.settings["search"]["samples"],
+    }
 
 
 def card_text(card: Mapping[str, Any]) -> str:

@@ -293,7 +293,7 @@ from tests.support.practice import Stub, asking, emitted, write_notes
 from heldout.experiments.practice.applying import ApplyRequest, apply
 from heldout.experiments.practice.taken import take
 folder = Path({folder!r})
-for size in (1000, 3500):
+for size in (600, 2000):
     notes = write_notes(folder / f"{{size}}.csv", size)
     request = ApplyRequest(take({prompt!r}), notes, folder / f"out{{size}}", asking(Stub()))
     apply(request)
@@ -310,4 +310,4 @@ def test_many_notes_take_no_more_memory_than_few(tmp_path):
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root
     )
     few, many = map(int, done.stdout.split())
-    assert many - few < 2_000  # KiB for 2,500 notes more, whose replies and prompts hold more
+    assert many - few < 2_000  # KiB for 1,400 notes more, whose replies and prompts hold more

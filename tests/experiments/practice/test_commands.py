@@ -1,0 +1,125 @@
+"""The practitioner's commands as they are typed."""
+
+import csv
+import json
+
+import pytest
+from tests.support.campaigns import run_small
+from tests.support.practice import emitted
+from typer.testing import CliRunner
+
+from heldout.experiments.cli_practice import app
+from heldout.experiments.practice.commands import Common, Ladders, Notes, Ticker
+from heldout.experiments.practice.note_sets import NoteFile
+from heldout.experiments.practice.taken import take
+from heldout.students.chat import Budget
+
+REAL = (
+    "[doctor] What brings you?\n[patient] I have had a cough for {n} days.\n"
+    "[doctor] Any allergies?\n[patient] Yes, I am allergic to penicillin."
+)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("campaign")
+    return run_small(folder, {"search": {"iterations": 2}}).run.path
+
+
+def notes(path, count):
+    with path.open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(["id", "transcript", "note"])
+        for n in range(count):
+            note = (
+                f"Coughing since {n + 2} days. No known allergies apart from penicillin, she says."
+            )
+            writer.writerow([f"n{n}", REAL.format(n=n + 2), note])
+    return path
+
+
+def test_from_calibration_to_flags(tmp_path):
+    prompt = emitted(tmp_path / "run")
+    clean = notes(tmp_path / "clean.csv", 60)
+    out = tmp_path / "judged"
+    done = run("calibrate", prompt, "--clean", clean, "--out", out, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["consultations"] == 60
+    assert found["simulated"]
+    file = out / "made.calibration.json"
+    applied = run("apply", prompt, clean, "--out", out, "--calibration", file, "--json")
+    assert applied.exit_code == 0, applied.output
+    told = json.loads(applied.stdout)
+    assert told["threshold"] == found["threshold"]
+    assert told["flagged"]["k"] == found["flagged"]["k"]
+    assert told["threshold_from"] == "calibration"
+
+
+def test_bad_input_is_one_line_a_fault_and_status_2(tmp_path):
+    prompt = emitted(tmp_path / "run")
+    missing = run("apply", prompt, tmp_path / "no.csv", "--out", tmp_path / "o")
+    assert missing.exit_code == 2
+    assert missing.stderr.count("\n") == 1
+    nothing = run("rerun", prompt, "--on", tmp_path / "x.jsonl")
+    assert nothing.exit_code == 2
+    assert "nothing moves" in nothing.stderr
+    target = run("export", prompt, "--to", "word", "--out", tmp_path / "e")
+    assert target.exit_code == 2
+    source = run("export", tmp_path / "none", "--to", "python", "--out", tmp_path / "e")
+    assert "no such prompt file or run directory" in source.stderr
+
+
+def test_a_rerun_goes_into_its_run_and_is_told_in_words(campaign):
+    done = run("rerun", f"{campaign}:values", "--max-tokens", "500,1500", "--effort", "-")
+    assert done.exit_code == 0, done.output
+    assert "simulated model" in done.stdout
+    (folder,) = (campaign / "reruns").iterdir()
+    assert (folder / "ladder.svg").exists()
+    assert "judging at no effort sent, 500 tokens" in done.stderr
+
+
+def test_a_probe_needs_a_run_and_tells_who_leads(campaign, tmp_path):
+    done = run("rerun", campaign, "--probe", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert [r["max_tokens"] for r in found["rungs"]] == [1500, 3000, 6000]
+    alone = run("rerun", emitted(tmp_path / "run"), "--probe")
+    assert alone.exit_code == 2
+
+
+def test_an_export_and_an_import_say_what_they_wrote(tmp_path):
+    prompt = emitted(tmp_path / "run", gate={"decision": "refused"})
+    out = tmp_path / "export"
+    done = run("export", prompt, "--to", "python", "--out", out, "--unconfirmed", "--json")
+    assert done.exit_code == 0, done.output
+    assert "unconfirmed_python_judge.py" in json.loads(done.stdout)["files"]
+    layout = "tests/data/omissionbench"
+    imported = run("import", "omissionbench", layout, "--out", tmp_path / "pairs.jsonl")
+    assert imported.exit_code == 0, imported.output
+    assert "8 pairs" in imported.stdout
+
+
+def test_options_that_are_left_out_are_those_of_the_block(tmp_path, campaign):
+    taken = take(str(emitted(tmp_path / "run", student_budget={
+        "max_tokens": 1500, "reasoning_effort": "low"})))  # fmt: skip
+    assert Common().budget(taken) is None
+    assert Common(max_tokens=9).budget(taken) == Budget(9, "low")
+    assert Common(effort="-").budget(taken) == Budget(1500, None)
+    assert Common().asking(taken).seed == 11
+    assert Common().asking(take(str(campaign))).seed == 5
+    rungs = Ladders(effort="none, high").rungs(taken)
+    assert [r.budget for r in rungs] == [Budget(1500, "none"), Budget(1500, "high")]
+    assert Notes("accept").where == "accept"
+    assert isinstance(Notes("file.jsonl").where, NoteFile)
+
+
+def test_progress_is_told_now_and_then(capsys):
+    ticker = Ticker()
+    for n in range(100):
+        ticker.tell(f"{n} notes")
+    assert capsys.readouterr().err == "0 notes\n"
