@@ -98,7 +98,7 @@ CASES = (
     "A girl of six has scratched her scalp for a week. Her brother does the same. White specks "
     "stick to single hairs behind both ears, and the skin of her neck is red from her nails.",
     "A retired teacher wakes at night because her right hand tingles. She shakes it until the "
-    "feeling is gone. Bending the wrist for a minute brings the tingling back in thumb and forefinger.",
+    "feeling is gone. Bending the wrist for a minute brings it back in thumb and forefinger.",
     "A cook burnt his forearm on an oven door an hour ago. He held it under cold water. There is a "
     "red patch as large as a palm with two small blisters, and it hurts when touched.",
 )
