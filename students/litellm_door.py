@@ -47,7 +47,13 @@ class LiteLLMModel:
     def __init__(self, api_base: str | None = None, key_env: str | None = None) -> None:
         self._litellm = litellm_module()
         self._clean = redactor()
-        self._fixed: dict[str, Any] = {"num_retries": 0, "max_retries": 0, "drop_params": False}
+        self._fixed: dict[str, Any] = {
+            "num_retries": 0,
+            "max_retries": 0,
+            "drop_params": False,
+            # LiteLLM's own logging of calls, nobody's here, is a tenth of what a call costs.
+            "no-log": True,
+        }
         if api_base is not None:
             self._fixed["api_base"] = api_base
         if key_env is not None:
