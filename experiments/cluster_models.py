@@ -6,7 +6,7 @@ and paid for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +17,9 @@ from heldout.gepa.statistics.intervals import ClusterSums
 from heldout.gepa.statistics.selection import Family
 from heldout.gepa.statistics.table import FloatArray, IntArray
 from heldout.splits.benchmark import Consultation, NoteLabel
+
+MOST_TILT = 40.0
+"""A consultation that gains a full point is then e**40 times as likely as one that gains none."""
 
 Sizes = tuple[int, ...]
 """Pairs of the primary measure in each consultation that has one."""
@@ -98,16 +101,18 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Pilot:
-    """Pairs of pilot comparisons, shifted to the wanted difference.
+    """Pilot consultations, drawn again whole and tilted to the wanted mean.
 
-    `values` are the pairs' differences, each comparison centred on its own mean; `icc` is how alike
-    two pairs of one consultation were, at least 0. Resampling pairs inside small consultations
-    instead would draw some twice and overstate how alike they are.
+    `values` (consultations, most pairs) is padded, `counts` (consultations,) says how far, `means`
+    are those of each consultation, in ascending order. A consultation of n pairs is n pairs, drawn
+    without replacement, of one pilot consultation with at least as many. Tilting weighs a pilot
+    consultation with mean m by exp(k m): real gains make consultations with gains more frequent,
+    while adding a constant would move every pair a little and promise too much power.
     """
 
     values: FloatArray
-    icc: float
-    consultations: int
+    counts: IntArray
+    means: FloatArray
     comparisons: int
 
     @classmethod
@@ -116,40 +121,72 @@ class Pilot:
         used = [data for data in comparisons if data.n]
         if not used:
             raise ValueError("a pilot needs at least one pair")
-        values = [data.values - data.values.mean() for data in used]
-        groups = [
-            row[data.cluster == c]
-            for row, data in zip(values, used, strict=True)
-            for c in np.unique(data.cluster)
-        ]
-        pooled = np.concatenate(values)
-        return cls(pooled, _icc(groups, float((pooled**2).mean())), len(groups), len(used))
+        rows = [data.values[data.cluster == c] for data in used for c in np.unique(data.cluster)]
+        rows.sort(key=lambda row: float(row.mean()))
+        counts = np.array([row.size for row in rows], dtype=np.int64)
+        values = np.zeros((len(rows), int(counts.max())))
+        for place, row in enumerate(rows):
+            values[place, : row.size] = row
+        return cls(values, counts, np.array([row.mean() for row in rows]), len(used))
 
     @property
     def description(self) -> str:
         """See DifferenceModel."""
         return (
-            f"pilot: {self.values.size} pairs in {self.consultations} consultations of "
-            f"{self.comparisons} comparison(s), correlation {self.icc:.2f} inside a consultation, "
-            "shifted to the wanted difference"
+            f"pilot: {int(self.counts.sum())} pairs in {self.counts.size} consultations of "
+            f"{self.comparisons} comparison(s), tilted to the wanted difference"
         )
 
     def draw(self, sizes: IntArray, effect: float, rng: np.random.Generator) -> ClusterSums:
-        """See DifferenceModel."""
-        shape = (*sizes.shape, int(sizes.max()))
-        own = self.values[rng.integers(0, self.values.size, size=shape)]
-        shared = self.values[rng.integers(0, self.values.size, size=(*sizes.shape, 1))]
-        copies = rng.random(shape) < np.sqrt(self.icc)
-        return _summed(np.where(copies, shared, own) + effect, sizes)
+        """See DifferenceModel. Consultations larger than any of the pilot are made of several."""
+        tilt, shift = self._tilt(sizes, effect)
+        sums = np.asarray(shift * sizes, dtype=np.float64)
+        for part in self._parts(sizes):
+            for n in np.unique(part[part > 0]):
+                at = part == n
+                sums[at] += self._sums(int(n), int(at.sum()), tilt, rng)
+        return ClusterSums(sums, sizes.astype(np.float64))
 
+    def _parts(self, sizes: IntArray) -> Iterator[IntArray]:
+        """`sizes` as a sum of arrays with entries of at most the largest pilot consultation."""
+        left, most = sizes, self.values.shape[1]
+        while left.any():
+            part = np.minimum(left, most)
+            yield part
+            left = left - part
 
-def _icc(groups: list[FloatArray], mean_square: float) -> float:
-    """Mean product of two pairs of one consultation over the mean square, cut to [0, 1]."""
-    products = sum(float(row.sum() ** 2 - (row**2).sum()) for row in groups)
-    couples = sum(row.size * (row.size - 1) for row in groups)
-    if not couples or mean_square == 0:
-        return 0.0
-    return min(1.0, max(0.0, products / couples / mean_square))
+    def _shares(self, n: int, tilt: float) -> FloatArray:
+        """Chance of each pilot consultation to stand for one of `n` pairs."""
+        exponent = tilt * self.means
+        weights = np.where(self.counts >= n, self.counts * np.exp(exponent - exponent.max()), 0.0)
+        return np.asarray(weights / weights.sum())
+
+    def _sums(self, n: int, number: int, tilt: float, rng: np.random.Generator) -> FloatArray:
+        """Sums of `n` pairs of `number` drawn consultations."""
+        edges = np.cumsum(self._shares(n, tilt))[:-1]
+        which = np.searchsorted(edges, rng.random(number), side="right")
+        order = rng.random((number, self.values.shape[1]))
+        order[np.arange(order.shape[1]) >= self.counts[which][:, None]] = 2.0  # padding goes last
+        kept = np.argsort(order, axis=1)[:, :n]
+        return np.asarray(np.take_along_axis(self.values[which], kept, axis=1).sum(axis=1))
+
+    def _tilt(self, sizes: IntArray, effect: float) -> tuple[float, float]:
+        """Tilt that gives `effect` on average; beyond the pilot's own range a shift instead."""
+        low, high = -MOST_TILT, MOST_TILT
+        if not self._mean(sizes, low) < effect < self._mean(sizes, high):
+            return 0.0, effect - self._mean(sizes, 0.0)
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._mean(sizes, middle) < effect else (low, middle)
+        return (low + high) / 2, 0.0
+
+    def _mean(self, sizes: IntArray, tilt: float) -> float:
+        """Mean over pairs that draws with `tilt` have."""
+        total = 0.0
+        for part in self._parts(sizes):
+            for n, times in zip(*np.unique(part[part > 0], return_counts=True), strict=True):
+                total += float(n * times) * float(self._shares(int(n), tilt) @ self.means)
+        return total / float(sizes.sum())
 
 
 def resized(sizes: Sizes, consultations: int, draws: int, rng: np.random.Generator) -> IntArray:

@@ -30,7 +30,7 @@ from heldout.gepa.statistics.rules import RuleName
 from heldout.students.simulated import JUDGE_ID, SimulatedJudge
 
 ALPHA = 0.025
-BUDGETS = (800, 900, 1_000, 1_200)
+BUDGETS = (600, 750, 900, 1_050)
 """Token budgets: the fuller, the more the inventory finds, so the larger the true difference."""
 
 
@@ -106,10 +106,14 @@ class _Case:
     rule: RuleName
     rng: np.random.Generator
 
-    def realised(self, comparisons: Sequence[Difference], draws: int) -> float:
-        """Share shipped of held-out sets drawn from the judged consultations."""
-        sums = np.array([data.sums.sums for data in comparisons])
+    def realised(self, comparisons: Sequence[Difference], effect: float, draws: int) -> float:
+        """Share shipped of held-out sets drawn from the judged consultations.
+
+        Consultations drawn anew are moved back to `effect`: their spread is what is in question.
+        """
         pairs = comparisons[0].sums.sizes
+        moved = effect - _true(comparisons)
+        sums = np.array([data.sums.sums for data in comparisons]) + moved * pairs
         drawn = self.rng.integers(0, pairs.size, size=(draws, self.consultations))
         which = self.rng.integers(0, len(sums), size=(draws, 1))
         data = ClusterSums(sums[which, drawn], pairs[drawn])
@@ -137,14 +141,14 @@ def _predict(
     again = [
         (
             case.predicted(_redrawn(pilot, case.rng), effect, sizes.draws // 10),
-            case.realised(_redrawn(population, case.rng), sizes.draws // 10),
+            case.realised(_redrawn(population, case.rng), effect, sizes.draws // 10),
         )
         for _ in range(sizes.again)
     ]
     errors = np.std(again, axis=0, ddof=1)
     return (
         Estimate(case.predicted(pilot, effect, sizes.draws), float(errors[0])),
-        Estimate(case.realised(population, sizes.draws), float(errors[1])),
+        Estimate(case.realised(population, effect, sizes.draws), float(errors[1])),
     )
 
 

@@ -61,10 +61,39 @@ def test_impossible_settings_are_errors():
 
 def test_a_pilot_keeps_the_spread_of_its_pairs():
     ones = np.ones((40_000, 1), dtype=np.int64)
-    drawn = PILOT.draw(ones, 0.0, generator("p")).sums
     values = difference(OURS, with_scores(OURS, [9] * len(OURS.scores))).values
+    drawn = PILOT.draw(ones, float(values.mean()), generator("p")).sums
     assert drawn.var() == pytest.approx(values.var(), rel=0.03)
+    assert set(np.unique(drawn)) == set(np.unique(values))
     assert "1 comparison" in PILOT.description
+
+
+def test_a_pilot_is_reproduced_as_it_is_when_nothing_is_tilted():
+    data = difference(OURS, with_scores(OURS, [9] * len(OURS.scores)))
+    twos = np.full((40_000, 1), 2)
+    drawn = PILOT.draw(twos, float(data.values.mean()), generator("whole")).sums[:, 0]
+    sums, counts = np.unique(data.sums.sums, return_counts=True)
+    shares = [float((drawn == value).mean()) for value in sums]
+    assert shares == pytest.approx(list(counts / counts.sum()), abs=0.01)
+
+
+def test_tilting_makes_gaining_consultations_more_frequent():
+    small = PILOT.draw(np.full((20_000, 1), 2), 0.3, generator("t")).sums
+    values = set(np.unique(difference(OURS, with_scores(OURS, [9] * len(OURS.scores))).sums.sums))
+    assert set(np.unique(small)) <= values
+    assert small.mean() / 2 == pytest.approx(0.3, abs=0.01)
+
+
+def test_consultations_larger_than_the_pilots_are_made_of_several():
+    data = PILOT.draw(np.full((4_000, 3), 5), 0.1, generator("large"))
+    assert data.mean.mean() == pytest.approx(0.1, abs=0.01)
+
+
+def test_an_effect_beyond_the_pilot_is_shifted_to():
+    same = build(*[(9, [("omit", 9), ("omit", 9)])] * 4)
+    pilot = Pilot.of([difference(same, same)])
+    data = pilot.draw(SIZES, 0.3, generator("far"))
+    assert data.mean == pytest.approx(np.full(len(SIZES), 0.3))
 
 
 def test_pairs_are_counted_by_consultation_and_family():

@@ -8,7 +8,7 @@ from heldout.students.simulated import JUDGE_ID, SimulatedJudge
 
 
 def test_power_predicts_what_simulated_judges_do():
-    sizes = Sizes(population=40, pilot=40, draws=2_000, again=12, budgets=(800, 1_200))
+    sizes = Sizes(population=40, pilot=40, draws=2_000, again=12, budgets=(750, 1_050))
     found = predictions(sizes, (20,), seed=3)
     assert len({p.effect for p in found}) > 1
     for one in found:
