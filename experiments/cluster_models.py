@@ -107,7 +107,7 @@ class Pilot:
     are those of each consultation, in ascending order. A consultation of n pairs is n pairs, drawn
     without replacement, of one pilot consultation with at least as many. Tilting weighs a pilot
     consultation with mean m by exp(k m): real gains make consultations with gains more frequent,
-    while adding a constant would move every pair a little and promise too much power.
+    while adding a constant would move every pair a little.
     """
 
     values: FloatArray
