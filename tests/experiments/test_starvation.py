@@ -1,7 +1,8 @@
 import pytest
 from tests.support.calls import spec
 
-from heldout.experiments.running import Options, prepare, start
+from heldout.experiments.running import prepare, start
+from heldout.experiments.sessions import Options
 from heldout.experiments.starvation import Replies, starvation_lines, tokens_needed
 from heldout.experiments.summary import summarise
 from heldout.experiments.telling import status_text

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from heldout.experiments.running import Options, prepare, resume, start
+from heldout.experiments.running import prepare, resume, start
+from heldout.experiments.sessions import Options
 from heldout.experiments.summary import summarise
 from heldout.gepa import journal as journal_module
 from heldout.gepa.journal import RunJournal
