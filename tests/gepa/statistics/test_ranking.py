@@ -23,7 +23,8 @@ def test_auc_is_the_share_of_couples_in_order(table):
 def test_youden_is_the_best_cut_and_the_lowest_of_equals(table):
     found = youden(table)
     m, n = int(table.omission.sum()), int(table.clean.sum())
-    scored = sorted({s for s in table.scores if s is not None})
+    counted = table.omission | table.clean
+    scored = sorted({s for s, c in zip(table.scores, counted, strict=True) if c and s is not None})
     if found.threshold is None:
         assert not m or not scored
         return
