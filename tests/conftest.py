@@ -6,11 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("LITELLM_OFFLINE_MODE", "True")
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 os.environ.setdefault("DO_NOT_TRACK", "true")
+
+
+# A first example may import SciPy, and a machine may be busy: time is not what properties are about.
+settings.register_profile("heldout", deadline=None)
+settings.load_profile("heldout")
 
 
 @pytest.fixture
