@@ -33,7 +33,7 @@ from heldout.splits.looks import Family, target_id
 from heldout.splits.looks_file import Buyer
 from heldout.splits.vault import Splits, open_splits
 from heldout.students.caller import Caller
-from heldout.students.chat import ChatModel
+from heldout.students.chat import ChatModel, ModelPin
 from heldout.students.ledger import Amount, Ledger
 from heldout.students.models import model_faults, open_models
 from heldout.students.simulated import SimulatedJudge, SimulatedPlacebo
@@ -383,9 +383,10 @@ def _card_facts(checked: Checked, splits: Splits) -> Mapping[str, Any]:
     return {
         "design": config.student.design,
         "models": {
-            "student": _model_facts(checked.student.pin.id, checked.student.pin.temperature),
-            "reflector": _model_facts(checked.reflector.pin.id, checked.reflector.pin.temperature),
+            "student": _model_facts(checked.student.pin),
+            "reflector": _model_facts(checked.reflector.pin),
         },
+        "samples": config.search.samples,
         "simulated": checked.simulated,
         "partition_sha256": splits.partition.sha256,
         "data_sha256": splits.benchmark.sha256,
@@ -393,5 +394,5 @@ def _card_facts(checked: Checked, splits: Splits) -> Mapping[str, Any]:
     }
 
 
-def _model_facts(name: str, temperature: float) -> dict[str, Any]:
-    return {"id": name, "temperature": temperature}
+def _model_facts(pin: ModelPin) -> dict[str, Any]:
+    return {"id": pin.id, "temperature": pin.temperature, "parameters": dict(pin.parameters)}

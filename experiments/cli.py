@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from heldout.experiments import cli_judges, cli_runs, cli_store
+from heldout.experiments import cli_judges, cli_practice, cli_runs, cli_store
 from heldout.experiments.entry import (
     JsonFlag,
     RunArgument,
@@ -153,6 +153,7 @@ def synth(
 
 app.add_typer(cli_runs.app)
 app.add_typer(cli_judges.app)
+app.add_typer(cli_practice.app)
 app.add_typer(cli_store.app, name="store")
 
 

@@ -35,6 +35,7 @@ def summarise(run_dir: Path, events: Sequence[Event]) -> Json:
         "decision": gate["decision"] if gate else None,
         "reason": gate["reason"] if gate else None,
         "rule": _rule(record),
+        "primary": _primary(record),
         "winner": _winner(record),
         "accept": _accept(record),
         "heldout": _heldout(gate),
@@ -63,6 +64,11 @@ def _status(record: Record) -> tuple[str, str | None]:
 def _rule(record: Record) -> str | None:
     settings = record.last(EventKind.SETTINGS)
     return settings["gate"]["rule"] if settings else None
+
+
+def _primary(record: Record) -> str:
+    settings = record.last(EventKind.SETTINGS)
+    return settings["search"]["primary"] if settings else "paired_omissions"
 
 
 def _winner(record: Record) -> Json | None:

@@ -127,9 +127,9 @@ def _figures(summary: Json) -> list[str]:
     lines = []
     accept, heldout = summary["accept"], summary["heldout"]
     if accept:
-        lines.append(f"Accept:   {_pair(accept)}")
+        lines.append(f"Accept:   {_pair(accept, summary['primary'])}")
     if heldout:
-        lines.append(f"Held-out: {_pair(heldout)}")
+        lines.append(f"Held-out: {_pair(heldout, summary['primary'])}")
         gap = heldout["difference"]
         if gap:
             lines.append(
@@ -139,10 +139,10 @@ def _figures(summary: Json) -> list[str]:
     return lines
 
 
-def _pair(side: Json) -> str:
-    base, won = side["baseline"]["paired_omissions"], side["winner"]["paired_omissions"]
+def _pair(side: Json, primary: str) -> str:
+    base, won = side["baseline"][primary], side["winner"][primary]
     shown = ["n/a" if value is None else f"{value:.3f}" for value in (base, won)]
-    return f"paired omissions {shown[0]} (baseline) to {shown[1]} (winner)"
+    return f"{primary.replace('_', ' ')} {shown[0]} (baseline) to {shown[1]} (winner)"
 
 
 def _shown(path: str) -> str:
