@@ -14,7 +14,7 @@ os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 os.environ.setdefault("DO_NOT_TRACK", "true")
 
 
-# A first example may import SciPy, and a machine may be busy: time is not what properties are about.
+# A first example may import SciPy, and a machine may be busy: properties are not about time.
 settings.register_profile("heldout", deadline=None)
 settings.load_profile("heldout")
 
