@@ -62,7 +62,7 @@ def run(
     3 stopped by a cap or a person; 4 infrastructure failed again and again.
     """
     with guarded():
-        from heldout.experiments.commands import run_campaigns  # noqa: PLC0415
+        from heldout.experiments.campaigns.commands import run_campaigns  # noqa: PLC0415
 
         status = run_campaigns(
             configs,
@@ -82,7 +82,7 @@ def resume(run: RunArgument, settings: SetOption = None, as_json: JsonFlag = Fal
     `--set budget.calls=…` (usd, tokens, wall_s) may raise a hard cap; nothing else can change.
     """
     with guarded():
-        from heldout.experiments.commands import resume_campaign  # noqa: PLC0415
+        from heldout.experiments.campaigns.commands import resume_campaign  # noqa: PLC0415
 
         status = resume_campaign(run, settings or [], as_json=as_json)
     raise typer.Exit(status)
@@ -92,7 +92,7 @@ def resume(run: RunArgument, settings: SetOption = None, as_json: JsonFlag = Fal
 def status(run: RunArgument, as_json: JsonFlag = False) -> None:
     """Show where a run stands, from its journal alone."""
     with guarded():
-        from heldout.experiments.commands import show_status  # noqa: PLC0415
+        from heldout.experiments.campaigns.commands import show_status  # noqa: PLC0415
 
         show_status(run, as_json=as_json)
 
@@ -104,7 +104,7 @@ def verify(run: RunArgument, as_json: JsonFlag = False) -> None:
     Nothing is written.
     """
     with guarded():
-        from heldout.experiments.verifying import verify_run  # noqa: PLC0415
+        from heldout.experiments.campaigns.verifying import verify_run  # noqa: PLC0415
 
         found = verify_run(run)
         show(found.to_json() if as_json else found.text)
@@ -120,7 +120,7 @@ def split(
 ) -> None:
     """Draw and freeze the partition of a configuration's benchmark, without running anything."""
     with guarded():
-        from heldout.experiments.commands import freeze_split  # noqa: PLC0415
+        from heldout.experiments.campaigns.commands import freeze_split  # noqa: PLC0415
 
         show(freeze_split(config, out, settings or [], as_json=as_json))
 
@@ -132,7 +132,7 @@ def looks(
 ) -> None:
     """List every look at a manifest's held-out set: by whom, for what, with what result."""
     with guarded():
-        from heldout.experiments.commands import list_looks  # noqa: PLC0415
+        from heldout.experiments.campaigns.commands import list_looks  # noqa: PLC0415
 
         show(list_looks(manifest, as_json=as_json))
 
@@ -146,7 +146,7 @@ def synth(
 ) -> None:
     """Make a synthetic benchmark; consultations are written beside the pairs."""
     with guarded():
-        from heldout.experiments.commands import make_synthetic  # noqa: PLC0415
+        from heldout.experiments.campaigns.commands import make_synthetic  # noqa: PLC0415
 
         show(make_synthetic(consultations, seed, out, as_json=as_json))
 

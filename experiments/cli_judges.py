@@ -40,7 +40,7 @@ def compare(
     scores.
     """
     with guarded():
-        from heldout.experiments.comparing import compare_files  # noqa: PLC0415
+        from heldout.experiments.analysis.comparing import compare_files  # noqa: PLC0415
 
         show(
             compare_files(
@@ -70,7 +70,7 @@ def power(
 ) -> None:
     """What a configuration's partition can detect, before anything is paid for."""
     with guarded():
-        from heldout.experiments.powering import power_of  # noqa: PLC0415
+        from heldout.experiments.analysis.powering import power_of  # noqa: PLC0415
 
         show(
             power_of(
@@ -117,9 +117,9 @@ def judge(
     Held-out notes are no choice here: they are looks of a campaign or of a rerun.
     """
     with guarded():
-        from heldout.experiments.building import simulated_models  # noqa: PLC0415
-        from heldout.experiments.judging_command import JudgeRequest, judge_command  # noqa: PLC0415
-        from heldout.experiments.judging_table import render  # noqa: PLC0415
+        from heldout.experiments.campaigns.building import simulated_models  # noqa: PLC0415
+        from heldout.experiments.judging.command import JudgeRequest, judge_command  # noqa: PLC0415
+        from heldout.experiments.judging.table import render  # noqa: PLC0415
         from heldout.splits.benchmark import CleanMeans  # noqa: PLC0415
         from heldout.splits.loading import BenchmarkSource  # noqa: PLC0415
         from heldout.students.chat import Budget  # noqa: PLC0415
@@ -143,7 +143,7 @@ def judge(
         )
         report = judge_command(request, simulated_models())
         if tracking:
-            from heldout.experiments.judging_tracking import track_or_say  # noqa: PLC0415
+            from heldout.experiments.judging.tracking import track_or_say  # noqa: PLC0415
 
             track_or_say(report, tracking_uri)
         table = render(report.results, simulated=report.simulated)

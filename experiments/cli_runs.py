@@ -88,7 +88,7 @@ def gate(
 ) -> None:
     """Decide a finished run again under another rule, from its stored scores. Never emits."""
     with guarded():
-        from heldout.experiments.redeciding import redecide  # noqa: PLC0415
+        from heldout.experiments.campaigns.redeciding import redecide  # noqa: PLC0415
 
         found = redecide(run, rule)
         show(found if as_json else "\n".join(found["sentences"]))

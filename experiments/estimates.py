@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heldout.experiments.checks import Checked
-from heldout.experiments.students import build_student
+from heldout.experiments.campaigns.checks import Checked
+from heldout.experiments.campaigns.students import build_student
 from heldout.gepa.minibatch import ConsultationFirst
 from heldout.splits.benchmark import Benchmark, Consultation
 from heldout.students.calls import CallSpec

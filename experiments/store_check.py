@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.building import Remark, Who, open_session
-from heldout.experiments.checks import Checked, check
-from heldout.experiments.loading import load_config
-from heldout.experiments.rundir import RunDirectory, existing_run
+from heldout.experiments.campaigns.building import Remark, Who, open_session
+from heldout.experiments.campaigns.checks import Checked, check
+from heldout.experiments.campaigns.loading import load_config
+from heldout.experiments.campaigns.rundir import RunDirectory, existing_run
 from heldout.experiments.store_tools import source_of
 from heldout.gepa.campaign import Campaign
 from heldout.gepa.events import EventKind

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.loading import load_config
-from heldout.experiments.rundir import existing_run
+from heldout.experiments.campaigns.loading import load_config
+from heldout.experiments.campaigns.rundir import existing_run
 from heldout.gepa.events import EventKind
 from heldout.gepa.journal import read_journal
 from heldout.gepa.record import Record

@@ -1,9 +1,9 @@
 """Every error Heldout raises on purpose, and the exit status each ends in.
 
 HeldoutError
-├── UserFault                 exit 2   the person can fix it; printed without a traceback, one line a fault
+├── UserFault                 exit 2   a person can fix it; printed one line a fault, no traceback
 │   ├── BadInput                       a file, an option or a config value is ill-formed
-│   ├── LooksSpent                     every planned look of this manifest was opened by other runs
+│   ├── LooksSpent                     every planned look was opened by other runs
 │   ├── JournalMismatch                re-execution produced another event than the journal holds
 │   ├── CallMissing                    a replay needs a call that no store holds
 │   └── CallRefused                    the provider says this request can never succeed

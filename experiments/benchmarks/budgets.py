@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.sessions import Options
 from heldout.experiments.practice.ladder import Ladder, Rung
 from heldout.experiments.practice.note_sets import NoteFile
 from heldout.experiments.practice.probing import ProbeRequest, budget_probe
@@ -26,8 +28,6 @@ from heldout.experiments.practice.sitting import Asking
 from heldout.experiments.practice.taken import from_run
 from heldout.experiments.report.view import read_view
 from heldout.experiments.report.words import interval_text
-from heldout.experiments.running import prepare, start
-from heldout.experiments.sessions import Options
 from heldout.splits.synthetic import draw, write_jsonl
 from heldout.students.chat import Budget
 from heldout.students.simulated.skills import Skill, read_block

@@ -23,12 +23,12 @@ from pathlib import Path
 
 import numpy as np
 
+from heldout.experiments.analysis.cluster_models import Assumed
+from heldout.experiments.analysis.power import RULES, Estimate, share
+from heldout.experiments.analysis.score_files import candidate_names, read_scores, score_tables
 from heldout.experiments.benchmarks.alternatives import ALTERNATIVES
 from heldout.experiments.benchmarks.realised import Sizes, predictions, predictions_text
 from heldout.experiments.benchmarks.simulated_runs import PLAIN, Setting, made_benchmark, runs
-from heldout.experiments.cluster_models import Assumed
-from heldout.experiments.power import RULES, Estimate, share
-from heldout.experiments.score_files import candidate_names, read_scores, score_tables
 from heldout.gepa.statistics.difference import difference
 from heldout.gepa.statistics.intervals import ClusterSums
 from heldout.gepa.statistics.many import ships

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from heldout.experiments.judging import DesignResult, JudgeSettings, NoteSet, judge_roster
-from heldout.experiments.judging_table import to_markdown
+from heldout.experiments.judging.roster import DesignResult, JudgeSettings, NoteSet, judge_roster
+from heldout.experiments.judging.table import to_markdown
 from heldout.splits.benchmark import Benchmark
 from heldout.splits.loading import BenchmarkSource, load
 from heldout.splits.synthetic import draw

@@ -14,10 +14,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.sessions import Options
+from heldout.experiments.campaigns.summary import summarise
 from heldout.experiments.local_server import PORT, local_server
-from heldout.experiments.running import prepare, start
-from heldout.experiments.sessions import Options
-from heldout.experiments.summary import summarise
 from heldout.students.calls import Stage
 from heldout.students.transfer import read_rows
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from heldout.experiments.analysis.cluster_models import Pilot, resized
+from heldout.experiments.analysis.power import Estimate, PowerSettings, Simulator
 from heldout.experiments.benchmarks.simulated_runs import (
     INVENTORY,
     PLAIN,
@@ -19,8 +21,6 @@ from heldout.experiments.benchmarks.simulated_runs import (
     made_benchmark,
     runs,
 )
-from heldout.experiments.cluster_models import Pilot, resized
-from heldout.experiments.power import Estimate, PowerSettings, Simulator
 from heldout.gepa.gate import GateSettings
 from heldout.gepa.statistics.difference import Difference, difference
 from heldout.gepa.statistics.intervals import ClusterSums

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from heldout.experiments.judging_table import FLAGS
+from heldout.experiments.judging.table import FLAGS
 from heldout.experiments.practice.ladder import LEVEL, Ladder, Sat, Step
 from heldout.experiments.practice.ladder_figure import figure, standalone
 from heldout.experiments.practice.pages import filled, head

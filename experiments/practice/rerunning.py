@@ -8,15 +8,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from heldout.experiments.checks import Checked, check
-from heldout.experiments.loading import load_config
+from heldout.experiments.campaigns.checks import Checked, check
+from heldout.experiments.campaigns.loading import load_config
+from heldout.experiments.campaigns.rundir import existing_run
 from heldout.experiments.practice.ladder import Ladder, Rung, Sat, Step
 from heldout.experiments.practice.ladder_files import write_ladder
 from heldout.experiments.practice.note_sets import NoteFile, benchmark_of
 from heldout.experiments.practice.rung_judging import Repeats, RungJudge, Unrecorded, target_of
 from heldout.experiments.practice.sitting import Asking, desk, pinned_for
 from heldout.experiments.practice.taken import Taken, from_run, plain_seed
-from heldout.experiments.rundir import existing_run
 from heldout.gepa.gate_settings import primary_family
 from heldout.gepa.journal import RunJournal
 from heldout.gepa.statistics.intervals import Interval

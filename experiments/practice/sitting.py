@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from heldout.experiments.building import simulated_models
+from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.practice.taken import Taken
 from heldout.splits.errors import BadInput
 from heldout.students.caller import Caller, never

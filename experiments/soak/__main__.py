@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.provenance import provenance, source_sha256
+from heldout.experiments.campaigns.provenance import provenance, source_sha256
 from heldout.experiments.soak.jobs import Job, all_jobs, perform
 from heldout.experiments.soak.reliability import write_counts
 from heldout.experiments.soak.table import write_table

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.running import prepare, start
-from heldout.experiments.sessions import Ended, Options
+from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.sessions import Ended, Options
+from heldout.experiments.campaigns.summary import summarise
 from heldout.experiments.soak import networked
 from heldout.experiments.soak.killing import kill_and_resume
 from heldout.experiments.soak.repeating import lineage_under
-from heldout.experiments.summary import summarise
 from heldout.gepa.events import EventKind
 from heldout.gepa.record import Record
 from heldout.students.simulated.skills import Skill, read_block

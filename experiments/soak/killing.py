@@ -16,11 +16,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.building import simulated_models
-from heldout.experiments.rundir import RunDirectory
-from heldout.experiments.running import prepare, resume, start
-from heldout.experiments.sessions import Ended, Options
-from heldout.experiments.summary import summarise
+from heldout.experiments.campaigns.building import simulated_models
+from heldout.experiments.campaigns.rundir import RunDirectory
+from heldout.experiments.campaigns.running import prepare, resume, start
+from heldout.experiments.campaigns.sessions import Ended, Options
+from heldout.experiments.campaigns.summary import summarise
 from heldout.splits.hashing import sha256_json
 from heldout.splits.randomness import uniform
 from heldout.students.chat import ChatModel, ChatReply, ChatRequest

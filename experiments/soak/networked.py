@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.benchmarks.loopback import Loopback, serving
-from heldout.experiments.rundir import RunDirectory
-from heldout.experiments.running import prepare, resume, start
-from heldout.experiments.sessions import Ended, Options
+from heldout.experiments.campaigns.rundir import RunDirectory
+from heldout.experiments.campaigns.running import prepare, resume, start
+from heldout.experiments.campaigns.sessions import Ended, Options
+from heldout.experiments.campaigns.summary import summarise
 from heldout.experiments.soak.provider import DOWN, MISBEHAVING, PROPER, FaultRates, Provider
 from heldout.experiments.soak.simulated_provider import (
     Simulations,
     network_settings,
     write_pins,
 )
-from heldout.experiments.summary import summarise
 from heldout.splits.randomness import uniform
 
 CONFIG = Path("configs/quickstart.yaml")
@@ -181,8 +181,8 @@ def told(ended: Ended) -> dict[str, Any]:
 CHILD = """
 import sys
 from pathlib import Path
-from heldout.experiments.running import prepare, start
-from heldout.experiments.sessions import Options
+from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.sessions import Options
 folder, *settings = sys.argv[1:]
 run = Path(folder) / "run"
 start(prepare(Path("configs/quickstart.yaml"), settings, run), run, Options(quiet=True))

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from heldout.experiments.benchmarks.loopback import completion
-from heldout.experiments.building import simulated_models
+from heldout.experiments.campaigns.building import simulated_models
 from heldout.students.chat import Budget, ChatModel, ChatReply, ChatRequest, Message, ModelPin
 
 NAMES = {"judge": "sim/judge", "reflector": "sim/reflector", "placebo": "sim/placebo"}

@@ -1,6 +1,6 @@
 """How much data a difference needs: the closed-form answer beside a decision.
 
-`heldout.experiments.power` answers the same by simulation, before anything is spent.
+`heldout.experiments.analysis.power` answers the same by simulation, before anything is spent.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.sessions import Options
+from heldout.experiments.campaigns.summary import summarise
 from heldout.experiments.estimates import estimate, estimate_text
-from heldout.experiments.running import prepare, start
-from heldout.experiments.sessions import Options
-from heldout.experiments.summary import summarise
 
 SMALL = ("benchmark.synthetic.consultations=16", "search.iterations=4", "tracking.enabled=false")
 
@@ -95,7 +95,7 @@ def test_a_design_of_several_stages_counts_what_is_asked_once_a_consultation(est
 
 
 def test_the_plan_shows_it(tmp_path, pytestconfig):
-    from heldout.experiments.planning import plan, plan_text
+    from heldout.experiments.campaigns.planning import plan, plan_text
 
     config = Path(pytestconfig.rootpath) / "configs" / "quickstart.yaml"
     text = plan_text(plan(prepare(config, SMALL, tmp_path / "run")))

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from heldout.experiments.building import simulated_models
-from heldout.experiments.running import prepare, start
-from heldout.experiments.sessions import Options
+from heldout.experiments.campaigns.building import simulated_models
+from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.sessions import Options
 from heldout.splits.synthetic import draw
 from heldout.students.chat import Budget, ChatRequest, Message
 from heldout.students.frames import load_frame

@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from heldout.experiments.running import prepare, start
-from heldout.experiments.sessions import Options
+from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.sessions import Options
 from heldout.splits.errors import BadInput
 
 HOSTED = ("student.model=openai/gpt-5", "reflector.model=sim/reflector", "tracking.enabled=false")

@@ -1,11 +1,11 @@
 import pytest
 from tests.support.calls import spec
 
-from heldout.experiments.running import prepare, start
-from heldout.experiments.sessions import Options
+from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.sessions import Options
+from heldout.experiments.campaigns.summary import summarise
+from heldout.experiments.campaigns.telling import status_text
 from heldout.experiments.starvation import Replies, starvation_lines, tokens_needed
-from heldout.experiments.summary import summarise
-from heldout.experiments.telling import status_text
 from heldout.students.chat import ChatReply, FinishReason, Usage
 from heldout.students.store import CallStore
 

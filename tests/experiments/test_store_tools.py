@@ -7,9 +7,9 @@ import pytest
 from tests.support.calls import reply, spec
 from typer.testing import CliRunner
 
+from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.sessions import Options
 from heldout.experiments.cli import app
-from heldout.experiments.running import prepare, start
-from heldout.experiments.sessions import Options
 from heldout.experiments.store_check import check_store
 from heldout.experiments.store_tools import (
     export_calls,

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from heldout.experiments.running import prepare, resume, start
-from heldout.experiments.sessions import Options
-from heldout.experiments.summary import summarise
+from heldout.experiments.campaigns.running import prepare, resume, start
+from heldout.experiments.campaigns.sessions import Options
+from heldout.experiments.campaigns.summary import summarise
 from heldout.gepa import journal as journal_module
 from heldout.gepa.journal import RunJournal
 from heldout.splits.errors import BadInput, StoreUnavailable
@@ -188,9 +188,9 @@ def test_a_run_directory_that_may_not_be_written_is_refused_in_one_line(monkeypa
         code = (
             "import os, sys\n"
             "from pathlib import Path\n"
-            "import heldout.experiments.commands\n"
+            "import heldout.experiments.campaigns.commands\n"
             "from heldout.experiments.cli import main\n"
-            "from heldout.experiments.running import prepare\n"
+            "from heldout.experiments.campaigns.running import prepare\n"
             "options = [word for word in sys.argv if '=' in word]\n"
             # Once as root, so that nothing is left to be imported as nobody.
             "prepare(Path(sys.argv[2]), options, Path('nowhere'))\n"

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from heldout.experiments.running import prepare, resume, start
-from heldout.experiments.sessions import Ended, Options
-from heldout.experiments.summary import summarise
+from heldout.experiments.campaigns.running import prepare, resume, start
+from heldout.experiments.campaigns.sessions import Ended, Options
+from heldout.experiments.campaigns.summary import summarise
 from heldout.students.chat import ChatModel
 
 SMALL: dict[str, Any] = {

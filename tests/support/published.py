@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from heldout.experiments.score_files import read_scores, score_tables
+from heldout.experiments.analysis.score_files import read_scores, score_tables
 from heldout.gepa.statistics.table import ScoreTable
 
 DATA = os.environ.get("HELDOUT_DATA", "")

@@ -1,8 +1,8 @@
 import numpy as np
 
+from heldout.experiments.analysis.power import Estimate
 from heldout.experiments.benchmarks.calibration import simulated_replicates
 from heldout.experiments.benchmarks.realised import Prediction, Sizes, predictions, predictions_text
-from heldout.experiments.power import Estimate
 from heldout.gepa.statistics.paired import paired
 from heldout.students.simulated import JUDGE_ID, SimulatedJudge
 

@@ -7,8 +7,8 @@ from tests.splits.importers import releases
 from tests.splits.real import real
 from tests.support.campaigns import run_small, summary
 
-from heldout.experiments.building import simulated_models
-from heldout.experiments.judging_command import JudgeRequest, judge_command
+from heldout.experiments.campaigns.building import simulated_models
+from heldout.experiments.judging.command import JudgeRequest, judge_command
 from heldout.experiments.practice.importing import import_release
 from heldout.splits.loading import BenchmarkSource
 from heldout.students.chat import Budget

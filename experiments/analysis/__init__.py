@@ -1,0 +1,1 @@
+"""Scores compared, and what a partition can resolve before anything is spent."""

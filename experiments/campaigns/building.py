@@ -1,0 +1,398 @@
+"""Building a campaign from a checked configuration: store, ledger, models, student, reflector."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from heldout.experiments.campaigns.checks import Checked, budget_of, caps_of, length_cap
+from heldout.experiments.campaigns.rundir import RunDirectory
+from heldout.experiments.campaigns.schema import Config
+from heldout.experiments.campaigns.students import build_student
+from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
+from heldout.gepa.confirmation import HeldoutJudge
+from heldout.gepa.evaluation import Evaluator
+from heldout.gepa.events import EventKind
+from heldout.gepa.journal import Observer, RunJournal
+from heldout.gepa.objective import rank_reward
+from heldout.gepa.parts import Held, Parts, Seed
+from heldout.gepa.ranking import DetectionFirst, Objective, PairedFirst, SeverityWeighted
+from heldout.gepa.settings import AcceptanceName, SearchSettings
+from heldout.gepa.spending import Spending, Spent
+from heldout.reflectors.guard import Guard
+from heldout.reflectors.model import ModelReflector
+from heldout.reflectors.prompts import Terms
+from heldout.reflectors.protected import own_texts, protect
+from heldout.reflectors.simulated.model import SimulatedReflector
+from heldout.splits.benchmark import CleanMeans, NoteLabel
+from heldout.splits.errors import BadInput
+from heldout.splits.looks import Family, target_id
+from heldout.splits.looks_file import Buyer
+from heldout.splits.vault import Splits, open_splits
+from heldout.students.caller import Caller
+from heldout.students.chat import ChatModel, ModelPin
+from heldout.students.ledger import Amount, Ledger
+from heldout.students.models import model_faults, open_models
+from heldout.students.simulated import SimulatedJudge, SimulatedPlacebo
+from heldout.students.store import CallStore
+from heldout.students.student import Student
+
+DRIFT = "drift"
+"""Occasion of the calls that the drift check buys afresh."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """One process working on one run: what has to be closed, watched and told."""
+
+    parts: Parts
+    ledger: Ledger
+    caller: Caller
+    store: CallStore
+    splits: Splits
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a session says of itself at its start."""
+
+    kind: EventKind
+    body: Mapping[str, Any]
+
+
+@dataclass
+class Confirmations:
+    """What the confirmations still to come will cost, kept out of reach in one ledger.
+
+    `waiting` maps campaigns of one command to the largest cost of their confirmation.
+    """
+
+    ledger: Ledger
+    waiting: dict[str, Amount]
+
+    @classmethod
+    def of(cls, members: Sequence[Checked]) -> Confirmations:
+        """The confirmations of campaigns that share the cap of the first."""
+        amounts = {checked.config.name: checked.confirmation for checked in members}
+        return cls(Ledger(caps_of(members[0].config)), amounts)
+
+    def held(self, name: str) -> Held:
+        """The part of one campaign: held from before its search until it is confirmed."""
+        return Held(self._hold, lambda: self._release(name))
+
+    def _hold(self) -> None:
+        total = Amount()
+        for amount in self.waiting.values():
+            total += amount
+        self.ledger.hold(total)
+
+    def _release(self, name: str) -> None:
+        del self.waiting[name]
+        self.ledger.release()
+        self._hold()
+
+
+@dataclass(frozen=True)
+class Who:
+    """Identity of a run: its id, and whether it may look beyond the plan as exploratory.
+
+    `doubles` replace simulated models by id, for tests. `family`: the targets declared together
+    with this run's own, None for a campaign alone.
+    """
+
+    run_id: str
+    acknowledge_reuse: bool = False
+    doubles: Mapping[str, ChatModel] = field(default_factory=dict)
+    family: Family | None = None
+
+
+def simulated_models() -> dict[str, ChatModel]:
+    """The models that run in process, by id."""
+    return {
+        "sim/judge": SimulatedJudge(),
+        "sim/placebo": SimulatedPlacebo(),
+        "sim/reflector": SimulatedReflector(),
+    }
+
+
+@contextmanager
+def open_session(
+    checked: Checked,
+    run: RunDirectory,
+    who: Who,
+    *,
+    observers: tuple[Observer, ...],
+    stop: Callable[[], str | None],
+    first: Remark,
+    confirmations: Confirmations | None = None,
+) -> Iterator[Session]:
+    """Open everything a campaign needs, and close it again whatever happens.
+
+    `first` is put on record before the checks that need a library; `confirmations` are
+    those of a family of campaigns under one cap.
+
+    Raises BadInput for a model that does not take what is asked of it; UserFault for a store or a
+    journal that cannot be used.
+    """
+    config = checked.config
+    confirmations = confirmations or Confirmations.of([checked])
+    ledger = confirmations.ledger
+    with ExitStack() as stack:
+        url = config.store.url or f"sqlite:///{run.store}"
+        store = stack.enter_context(closing(CallStore(url, who.run_id, config.store.reuse)))
+        journal = stack.enter_context(
+            closing(RunJournal(run.journal, observers, before_write=store.sync))
+        )
+        ledger.restore(store.calls())
+        journal.remark(first.kind, first.body)
+        _check_models(checked)
+        runner = stack.enter_context(asyncio.Runner())
+        models = open_models(
+            (checked.student, checked.reflector), {**simulated_models(), **who.doubles}
+        )
+        opened = runner.run(models.__aenter__())
+        stack.callback(lambda: runner.run(models.__aexit__(None, None, None)))
+        caller = Caller(
+            opened,
+            store,
+            ledger,
+            concurrency=config.concurrency,
+            stop=stop,
+            retry=config.retry,
+        )
+        splits = open_splits(
+            checked.load,
+            checked.manifest,
+            journal=journal,
+            buyer=Buyer(who.run_id, who.family, who.acknowledge_reuse),
+            exclude=checked.exclude,
+        )
+        held = confirmations.held(config.name)
+        parts = _parts(checked, run, runner, (journal, store, held, caller), splits)
+        yield Session(parts, ledger, caller, store, splits)
+
+
+def _check_models(checked: Checked) -> None:
+    """What each model will not take, known before the first call; imports what it needs to."""
+    c = checked.config
+    faults = model_faults(checked.student, budget_of(c.student), "student")
+    faults += model_faults(checked.reflector, budget_of(c.reflector), "reflector")
+    if faults:
+        raise BadInput(faults)
+
+
+def _parts(
+    checked: Checked,
+    run: RunDirectory,
+    runner: asyncio.Runner,
+    opened: tuple[RunJournal, CallStore, Held, Caller],
+    splits: Splits,
+) -> Parts:
+    journal, store, held, caller = opened
+    config = checked.config
+    student = build_student(config, checked.student.pin, caller)
+    cap = length_cap(config)
+    seeds = tuple(Seed(seed.name, seed.text) for seed in config.seeds)
+    terms = Terms(student.frame, cap, config.reflector.payload_tokens)
+    protected = protect(
+        splits.reflect + splits.accept,
+        heldout=splits.vault.runs,
+        own=own_texts(student.frame, [seed.block for seed in seeds]),
+        has_transcripts=splits.benchmark.has_transcripts,
+    )
+    spending = Spending(_cost_of(store))
+    return Parts(
+        name=config.name,
+        seed=config.seed,
+        run_dir=run.path,
+        reflect=splits.reflect,
+        accept=tuple(note for c in splits.accept for note in c.notes),
+        heldout=_heldout_judge(checked, student, splits, caller, (runner, journal, spending)),
+        student=student,
+        budget=budget_of(config.student),
+        reflector=ModelReflector(
+            caller, terms, checked.reflector.pin, budget_of(config.reflector), config.seed
+        ),
+        guard=Guard(student.frame, cap, protected),
+        seeds=seeds,
+        baseline=config.baseline_name,
+        reward=rank_reward(student.score_range),
+        acceptance=acceptance_of(config.search),
+        objective=objective_of(config),
+        search=config.search,
+        confirm=config.confirm,
+        gate=config.gate,
+        journal=journal,
+        spending=spending,
+        runner=runner,
+        held=held,
+        partition_body=_partition_body(checked, splits),
+        facts=_card_facts(checked, splits),
+    )
+
+
+def acceptance_of(search: SearchSettings) -> Acceptance:
+    """The acceptance rule that the settings name."""
+    rules: dict[AcceptanceName, type[MinibatchImprovement] | type[FullPool]] = {
+        "minibatch": MinibatchImprovement,
+        "full_pool": FullPool,
+    }
+    return rules[search.acceptance](search.acceptance_margin)
+
+
+def objective_of(config: Config) -> Objective:
+    """The objective that the configuration names."""
+    primary, cap = config.search.primary, config.gate.cap
+    match config.search.objective:
+        case "paired_first":
+            return PairedFirst(primary, cap)
+        case "detection_first":
+            return DetectionFirst(primary, cap)
+        case "severity_weighted":
+            return SeverityWeighted(cap)
+
+
+def _heldout_judge(
+    checked: Checked,
+    student: Student,
+    splits: Splits,
+    caller: Caller,
+    record: tuple[asyncio.Runner, RunJournal, Spending],
+) -> HeldoutJudge:
+    config, pin = checked.config, checked.student.pin
+    runner, journal, spending = record
+    budget = budget_of(config.student)
+    afresh = build_student(config, pin, caller, occasion=DRIFT)
+    return HeldoutJudge(
+        vault=splits.vault,
+        settings=config.confirm,
+        journal=journal,
+        fresh=Evaluator(afresh, budget, runner, journal=journal, spending=spending),
+        seed=config.seed,
+        score_range=student.score_range,
+        target=target_of(checked),
+        look_settings={
+            "samples": config.confirm.samples,
+            "replicates": config.confirm.replicates,
+            "seed": config.seed,
+        },
+    )
+
+
+def target_of(checked: Checked) -> str:
+    """The digest of what is optimised: design, frame, model pin and budget."""
+    config, pin = checked.config, checked.student.pin
+    student = build_student(config, pin)
+    return target_id(
+        student.design,
+        student.frame.sha256,
+        {"id": pin.id, "temperature": pin.temperature, "parameters": dict(pin.parameters)},
+        asdict(budget_of(config.student)),
+    )
+
+
+def _cost_of(store: CallStore) -> Callable[[str], Spent]:
+    """What one stored call cost this run; nothing if another run had bought it."""
+
+    def cost(key: str) -> Spent:
+        stored = store.get(key)
+        if stored is None or stored.origin is not None:
+            return Spent()
+        return Spent(1, stored.reply.usage.total, stored.reply.usd)
+
+    return cost
+
+
+# -- what goes on record ---------------------------------------------------------------------------
+
+
+def _partition_body(checked: Checked, splits: Splits) -> dict[str, Any]:
+    """The partition event: digests, labels by note id, warnings; no text."""
+    partition, facts = splits.partition, splits.benchmark
+    labels = [
+        *((note.label, "reflect") for c in splits.reflect for note in c.notes),
+        *((note.label, "accept") for c in splits.accept for note in c.notes),
+        *((label, "heldout") for label in splits.vault.labels),
+    ]
+    sizes = {"reflect": 0, "accept": 0, "heldout": 0}
+    for _, split in labels:
+        sizes[split] += 1
+    return {
+        "manifest_sha256": partition.sha256,
+        "benchmark": {
+            "name": facts.name,
+            "version": facts.version,
+            "digest": facts.sha256,
+            "clean_means": facts.clean_means,
+            "public": facts.public,
+            "has_transcripts": facts.has_transcripts,
+        },
+        "splits": {
+            name: {
+                "digest": partition.split_sha256[name],
+                "consultations": len(partition.splits[name]),
+                "notes": sizes[name],
+            }
+            for name in sizes
+        },
+        "labels": {label.id: _label_body(label, split) for label, split in labels},
+        "planned_looks": partition.planned_looks,
+        "warnings": list(partition.warnings),
+        "caveats": caveats(checked, splits),
+    }
+
+
+def _label_body(label: NoteLabel, split: str) -> dict[str, Any]:
+    return {
+        "split": split,
+        "consultation": label.consultation,
+        "stratum": label.stratum,
+        "class": label.note_class,
+        "twin": label.twin,
+        "trace": label.trace,
+        "severity": label.severity,
+        "source": label.source,
+        "pair_id": label.pair_id,
+    }
+
+
+def caveats(checked: Checked, splits: Splits) -> list[str]:
+    """What the figures of this run do not show, from the facts known before its first call."""
+    partition = splits.partition
+    consultations = sum(len(ids) for ids in partition.splits.values())
+    heldout = len(partition.splits["heldout"])
+    lines = [
+        f"{consultations} consultations, {heldout} of them held out, resolve little: "
+        "differences of a few points cannot be told from none"
+    ]
+    if splits.benchmark.clean_means == CleanMeans.UNEDITED:
+        lines.append(
+            "the clean notes are unedited, not verified: a flag on one may be right, "
+            "so flags on unedited notes are not false alarms and say nothing of specificity"
+        )
+    if checked.simulated:
+        lines.append("the models are simulated: no figure here is about a real model")
+    return lines
+
+
+def _card_facts(checked: Checked, splits: Splits) -> Mapping[str, Any]:
+    config = checked.config
+    return {
+        "design": config.student.design,
+        "models": {
+            "student": _model_facts(checked.student.pin),
+            "reflector": _model_facts(checked.reflector.pin),
+        },
+        "samples": config.search.samples,
+        "simulated": checked.simulated,
+        "partition_sha256": splits.partition.sha256,
+        "data_sha256": splits.benchmark.sha256,
+        "clean_means": splits.benchmark.clean_means,
+    }
+
+
+def _model_facts(pin: ModelPin) -> dict[str, Any]:
+    return {"id": pin.id, "temperature": pin.temperature, "parameters": dict(pin.parameters)}

@@ -1,0 +1,269 @@
+"""Everything about a configuration that can be checked before anything is written.
+
+No heavy import happens here, but for the price of a hosted model whose pin gives none: the data,
+the partition, the pins and their prices, the seeds and what the confirmation will cost are all
+known without a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from heldout.experiments.campaigns.rundir import RunDirectory
+from heldout.experiments.campaigns.schema import Config, ModelSection
+from heldout.experiments.campaigns.students import build_student
+from heldout.gepa.settings import ConfirmSettings
+from heldout.reflectors.guard import Guard
+from heldout.reflectors.prompts import LengthCap
+from heldout.reflectors.protected import ProtectedRuns
+from heldout.splits.benchmark import Benchmark, CleanMeans, Note
+from heldout.splits.errors import BadInput, Fault
+from heldout.splits.exclusions import read_exclusions
+from heldout.splits.loading import BenchmarkSource, Loaded, open_benchmark
+from heldout.splits.manifest import Partition, Shares, read_manifest
+from heldout.splits.partition import draw_partition, verify
+from heldout.splits.runs import HeldoutRuns
+from heldout.splits.synthetic import SyntheticDraw, draw
+from heldout.students.chat import Budget, Message, ModelPin
+from heldout.students.database import has_password
+from heldout.students.ledger import Amount, Caps, price_faults
+from heldout.students.litellm_door import priced
+from heldout.students.pins import Door, PinnedModel, load_pins
+from heldout.students.pins_file import parameter_faults
+from heldout.students.prices import cost_usd, prompt_tokens_bound
+
+PAIRS_FILE = "pairs.jsonl.gz"
+CONSULTATIONS_FILE = "consultations.jsonl.gz"
+CHARACTERS_A_WORD = 8
+NOTHING_PROTECTED = ProtectedRuns(frozenset(), HeldoutRuns("", frozenset(), frozenset()))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A configuration with what it refers to, read and found good.
+
+    `made` is the synthetic benchmark where the run draws its own and has not written it yet;
+    `partition` is drawn but not frozen while the manifest is absent.
+    """
+
+    config: Config
+    manifest: Path
+    source: BenchmarkSource
+    made: SyntheticDraw | None
+    partition: Partition
+    exclude: frozenset[str]
+    student: PinnedModel
+    reflector: PinnedModel
+    confirmation: Amount
+    notices: tuple[str, ...]
+
+    @property
+    def is_new_partition(self) -> bool:
+        """True while the manifest has to be frozen."""
+        return not self.manifest.exists()
+
+    @property
+    def load(self) -> Callable[[], Loaded]:
+        """Reads the benchmark's own files."""
+        return lambda: open_benchmark(self.source)
+
+    @property
+    def simulated(self) -> bool:
+        """True if either model is a simulated one; its results are called so everywhere."""
+        return any(m.pin.id.startswith("sim/") for m in (self.student, self.reflector))
+
+
+def check(config: Config, run: RunDirectory) -> Checked:
+    """Check `config` for a run in `run`. Raises BadInput with what is wrong; writes nothing."""
+    pins = load_pins(config.models)
+    student = _pinned(pins.find(config.student.model, "student.model"), config.student)
+    reflector = _pinned(pins.find(config.reflector.model, "reflector.model"), config.reflector)
+    _raise(_secret_faults(config))
+    caps = caps_of(config)
+    roles = {"student": student.pin, "reflector": reflector.pin}
+    _raise(price_faults(roles, caps))
+    _raise(_stop_faults(config, student))
+    _raise(_seed_faults(config))
+    source, made = _benchmark(config, run)
+    loaded = Loaded(made.benchmark) if made else open_benchmark(source)
+    exclude = read_exclusions(config.partition.exclude)
+    manifest = config.partition.manifest or run.manifest
+    partition = _partition(config, loaded, manifest, exclude)
+    checked = Checked(
+        config=config,
+        manifest=manifest,
+        source=source,
+        made=made,
+        partition=partition,
+        exclude=exclude,
+        student=student,
+        reflector=reflector,
+        confirmation=confirmation_amount(
+            _heldout_notes(loaded.benchmark, partition), config, student
+        ),
+        notices=(*loaded.notices, *_dropped(made)),
+    )
+    _check_affordable(checked, caps)
+    return checked
+
+
+def _secret_faults(config: Config) -> Iterator[Fault]:
+    """Keys and passwords in the configuration, which is copied to the run and to MLflow."""
+    for name, section in (("student", config.student), ("reflector", config.reflector)):
+        yield from parameter_faults(section.parameters, name)
+    if config.store.url is not None and has_password(config.store.url):
+        message = "holds a password; keep it in PGPASSWORD or in a password file"
+        yield Fault("store.url", message)
+
+
+def caps_of(config: Config) -> Caps:
+    """The hard caps of a configuration."""
+    b = config.budget
+    return Caps(b.usd, b.calls, b.tokens, b.wall_s)
+
+
+def budget_of(section: ModelSection) -> Budget:
+    """What one call to this model may spend."""
+    return Budget(section.budget.max_tokens, section.budget.reasoning_effort)
+
+
+def confirmation_amount(notes: Iterable[Note], config: Config, student: PinnedModel) -> Amount:
+    """The most that judging the winner on held-out can cost, the drift check included.
+
+    Every judging may need the retry, and every prompt the longest block the guard lets through.
+    """
+    confirm: ConfirmSettings = config.confirm
+    judgings = confirm.samples * confirm.replicates
+    longest = length_cap(config).characters
+    calls = build_student(config, student.pin).calls_per_judgement
+    total = Amount()
+    for note in notes:
+        prompt = prompt_tokens_bound([Message("user", note.transcript + note.text)])
+        prompt += (2000 + longest) // 3
+        tokens = prompt + config.student.budget.max_tokens
+        usd = cost_usd(student.pin, prompt, config.student.budget.max_tokens) or 0.0
+        total += Amount(calls, calls * tokens, calls * usd)
+    scale = judgings + confirm.drift_share
+    return Amount(int(total.calls * scale) + 1, int(total.tokens * scale) + 1, total.usd * scale)
+
+
+def _pinned(model: PinnedModel, section: ModelSection) -> PinnedModel:
+    """The pinned model, the configuration going over its temperature and parameters."""
+    pin = model.pin
+    temperature = pin.temperature if section.temperature is None else section.temperature
+    parameters = {**pin.parameters, **section.parameters}
+    pinned = replace(model, pin=replace(pin, temperature=temperature, parameters=parameters))
+    return priced(pinned) if pinned.door is Door.LITELLM else pinned
+
+
+def _benchmark(config: Config, run: RunDirectory) -> tuple[BenchmarkSource, SyntheticDraw | None]:
+    section = config.benchmark
+    if section.synthetic is None:
+        assert section.pairs is not None  # the schema wants one of the two
+        source = BenchmarkSource(
+            section.pairs,
+            section.consultations,
+            section.clean_means,
+            section.public,
+            section.transcript,
+        )
+        return source, None
+    folder = run.benchmark
+    source = BenchmarkSource(
+        folder / PAIRS_FILE, folder / CONSULTATIONS_FILE, CleanMeans.VERIFIED, public=True
+    )
+    if source.pairs.exists():
+        return source, None
+    seed = config.seed if section.synthetic.seed is None else section.synthetic.seed
+    return source, draw(section.synthetic.consultations, seed)
+
+
+def _partition(
+    config: Config, loaded: Loaded, manifest: Path, exclude: frozenset[str]
+) -> Partition:
+    if manifest.exists():
+        partition = read_manifest(manifest)
+        verify(
+            partition,
+            loaded.benchmark,
+            files=loaded.files or None,
+            exclude=exclude,
+            where=str(manifest),
+        )
+        return partition
+    return new_partition(config, loaded, exclude)
+
+
+def new_partition(config: Config, loaded: Loaded, exclude: frozenset[str]) -> Partition:
+    """The partition that this configuration draws from this data."""
+    shares = config.partition.shares
+    return draw_partition(
+        loaded.benchmark,
+        seed=config.seed,
+        shares=Shares(shares.reflect, shares.accept, shares.heldout),
+        exclude=exclude,
+        planned_looks=config.partition.planned_looks,
+        files=loaded.files,
+    )
+
+
+def _heldout_notes(benchmark: Benchmark, partition: Partition) -> list[Note]:
+    return [note for name in partition.heldout for note in benchmark.by_id[name].notes]
+
+
+def _check_affordable(checked: Checked, caps: Caps) -> None:
+    """Baseline and winner are judged on held-out alike: twice the confirmation must fit."""
+    twice = checked.confirmation + checked.confirmation
+    limits: Mapping[str, tuple[float | None, float]] = {
+        "usd": (caps.usd, twice.usd),
+        "calls": (caps.calls, twice.calls),
+        "tokens": (caps.tokens, twice.tokens),
+    }
+    _raise(
+        Fault(
+            f"budget.{name}",
+            f"{cap:g} cannot pay for the held-out baseline and the confirmation, "
+            f"which may take {need:g}; raise it, or lower confirm.samples or confirm.replicates",
+        )
+        for name, (cap, need) in limits.items()
+        if cap is not None and need > cap
+    )
+
+
+def _stop_faults(config: Config, student: PinnedModel) -> list[Fault]:
+    if config.search.stop_usd is None or student.pin.priced:
+        return []
+    message = f"needs a price for {student.pin.id}; give it in the pins file"
+    return [Fault("search.stop_usd", message)]
+
+
+def _seed_faults(config: Config) -> list[Fault]:
+    """Seeds that the guard would not let through: every rewrite of them would be rejected too."""
+    frame = build_student(config, ModelPin("none")).frame
+    guard = Guard(frame, length_cap(config), NOTHING_PROTECTED)
+    found = ((seed, guard.check(seed.text, {}, ())) for seed in config.seeds)
+    return [
+        Fault(f"seeds: {seed.name}", f"is no usable block ({why.reason}: {why.detail})")
+        for seed, why in found
+        if why is not None
+    ]
+
+
+def length_cap(config: Config) -> LengthCap:
+    """The longest block allowed; 8 characters a word leave room for long words."""
+    words = config.reflector.max_words
+    return LengthCap(words, CHARACTERS_A_WORD * words)
+
+
+def _dropped(made: SyntheticDraw | None) -> tuple[str, ...]:
+    if made is None:
+        return ()
+    return tuple(f"while drawing the benchmark: {why} ({n})" for why, n in made.dropped.items())
+
+
+def _raise(faults: Iterable[Fault]) -> None:
+    found = list(faults)
+    if found:
+        raise BadInput(found)

@@ -1,0 +1,190 @@
+"""What the commands do, as functions: the command line only parses and prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from heldout.experiments.campaigns.checks import check, new_partition
+from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
+from heldout.experiments.campaigns.loading import load_config
+from heldout.experiments.campaigns.planning import plan, plan_text
+from heldout.experiments.campaigns.rundir import (
+    FAMILY_FILE,
+    RunDirectory,
+    default_run_dir,
+    existing_run,
+)
+from heldout.experiments.campaigns.running import prepare, resume, start
+from heldout.experiments.campaigns.sessions import Ended, Options
+from heldout.experiments.campaigns.summary import Json, summarise
+from heldout.experiments.campaigns.telling import ending, looks_text, status_text
+from heldout.gepa.journal import read_journal
+from heldout.splits.errors import BadInput
+from heldout.splits.looks_file import LooksFile
+from heldout.splits.manifest import freeze, read_manifest
+from heldout.splits.synthetic import draw, write_jsonl
+
+
+def run_campaigns(
+    configs: Sequence[Path],
+    *,
+    run_dir: Path | None,
+    settings: Sequence[str],
+    dry_run: bool,
+    acknowledge_reuse: bool,
+    as_json: bool,
+) -> int:
+    """Run one campaign, or several as one family, and return the exit status."""
+    options = Options(acknowledge_reuse=acknowledge_reuse)
+    if len(configs) > 1:
+        folder = run_dir or default_run_dir("family")
+        members = prepare_family(configs, settings, folder)
+        if dry_run:
+            plans = [plan(member.checked) for member in members]
+            told = "\n\n".join(map(plan_text, plans))
+            print(_json({"campaigns": plans}) if as_json else told)
+            return 0
+        return _finish_family(start_family(members, folder, options), as_json)
+    config = configs[0]
+    where = run_dir or default_run_dir(config.stem)
+    checked = prepare(config, settings, where)
+    if dry_run:
+        planned = plan(checked)
+        print(json.dumps(planned, indent=2) if as_json else plan_text(planned))
+        return 0
+    ended = start(checked, where, options)
+    return _finish(ended, as_json)
+
+
+def resume_campaign(run: Path, settings: Sequence[str], *, as_json: bool) -> int:
+    """Continue a run, or a family of runs, and return the exit status."""
+    if (run / FAMILY_FILE).is_file():
+        return _finish_family(resume_family(run, settings, Options()), as_json)
+    return _finish(resume(run, settings, Options()), as_json)
+
+
+def show_status(run: Path, *, as_json: bool) -> None:
+    """Print where a run stands."""
+    summary = summary_of(run)
+    print(_json(summary) if as_json else status_text(summary))
+
+
+def summary_of(run: Path) -> Json:
+    """The JSON object of a run that has begun or is about to."""
+    directory = existing_run(run)
+    events = read_journal(directory.journal) if directory.journal.exists() else []
+    return summarise(directory.path, events)
+
+
+def freeze_split(
+    config_file: Path, out: Path, settings: Sequence[str], *, as_json: bool
+) -> Json | str:
+    """Draw and freeze a partition; what it holds, as JSON or in words."""
+    if out.exists():
+        raise BadInput.one(str(out), "already exists; a frozen partition is never overwritten")
+    config = load_config(config_file, settings)
+    if config.benchmark.synthetic is not None:
+        raise BadInput.one(
+            str(config_file),
+            "benchmark.synthetic is drawn inside each run; write it to files with heldout synth "
+            "and name them with benchmark.pairs to split it beforehand",
+        )
+    checked = check(config, RunDirectory(out.resolve().parent))
+    partition = new_partition(config, checked.load(), checked.exclude)
+    freeze(partition, out)
+    sizes = {name: len(ids) for name, ids in partition.splits.items()}
+    found = {"manifest": str(out.resolve()), "sha256": partition.sha256, "consultations": sizes}
+    found["warnings"] = list(partition.warnings)
+    if as_json:
+        return found
+    counts = ", ".join(f"{name} {count}" for name, count in sizes.items())
+    return "\n".join([f"{out}: {counts} consultations", *partition.warnings])
+
+
+def list_looks(manifest: Path, *, as_json: bool) -> Json | str:
+    """Every look at the held-out set of a manifest."""
+    partition = read_manifest(manifest)
+    looks = LooksFile.beside(manifest, partition).looks()
+    found = {"manifest": str(manifest.resolve()), "planned_looks": partition.planned_looks}
+    rows = [
+        {
+            "look": look.id,
+            "run": look.run,
+            "kind": str(look.kind),
+            "target": look.target,
+            "block_sha256": look.block_sha256,
+            "opened_at": look.opened_at,
+            "closed": look.result is not None,
+            "exploratory": look.exploratory,
+            "decision": look.result.decision if look.result else None,
+            "figures": dict(look.result.figures) if look.result else {},
+        }
+        for look in looks
+    ]
+    return {**found, "looks": rows} if as_json else looks_text({**found, "looks": rows})
+
+
+def make_synthetic(consultations: int, seed: int, out: Path, *, as_json: bool) -> Json | str:
+    """Write a synthetic benchmark: the pairs to `out`, the consultations beside it."""
+    name, dot, suffix = out.name.partition(".jsonl")
+    if not dot or suffix not in ("", ".gz") or not name:
+        raise BadInput.one("--out", f"{out} must end in .jsonl or .jsonl.gz")
+    beside = out.with_name(f"{name}.consultations.jsonl{suffix}")
+    for path in (out, beside):
+        if path.exists():
+            raise BadInput.one("--out", f"{path} already exists")
+    made = draw(consultations, seed)
+    try:
+        write_jsonl(made, out, beside)
+    except OSError as error:
+        raise BadInput.one("--out", f"{out} cannot be written ({error.strerror})") from error
+    pairs = sum(len(c.errored) for c in made.benchmark)
+    found = {
+        "pairs_file": str(out.resolve()),
+        "consultations_file": str(beside.resolve()),
+        "consultations": consultations,
+        "pairs": pairs,
+        "dropped": dict(made.dropped),
+        "seed": seed,
+    }
+    if as_json:
+        return found
+    dropped = ", ".join(f"{count} {why}" for why, count in made.dropped.items()) or "none"
+    return (
+        f"{pairs} pairs over {consultations} consultations (dropped: {dropped})\n"
+        f"pairs:          {out}\nconsultations:  {beside}"
+    )
+
+
+def _finish(ended: Ended, as_json: bool) -> int:
+    """Print how a session ended and return the exit status."""
+    summary = summarise(ended.run.path, ended.events)
+    if as_json:
+        print(_json(summary))
+    else:
+        print(ending(summary))
+    if ended.error is not None:
+        print(ended.error, file=sys.stderr)
+    return ended.exit_status
+
+
+def _finish_family(done: Sequence[Ended], as_json: bool) -> int:
+    """Print how every campaign of a family ended and return the worst exit status."""
+    summaries = [summarise(ended.run.path, ended.events) for ended in done]
+    if as_json:
+        print(_json({"campaigns": summaries}))
+    else:
+        for summary in summaries:
+            print(f"\n{summary['name']}{ending(summary)}")
+    errors = {str(ended.error) for ended in done if ended.error is not None}
+    for error in errors:
+        print(error, file=sys.stderr)
+    return max(ended.exit_status for ended in done)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)

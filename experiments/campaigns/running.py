@@ -1,0 +1,175 @@
+"""Starting and resuming runs: the order of checks, what is written when, how a run ends."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from heldout.experiments.campaigns.building import Who
+from heldout.experiments.campaigns.checks import (
+    CONSULTATIONS_FILE,
+    PAIRS_FILE,
+    Checked,
+    check,
+    new_partition,
+)
+from heldout.experiments.campaigns.loading import load_config, parse_setting
+from heldout.experiments.campaigns.rundir import RunDirectory, existing_run
+from heldout.experiments.campaigns.schema import Config
+from heldout.experiments.campaigns.sessions import Ended, Options, Task, work
+from heldout.gepa.events import EventKind
+from heldout.gepa.journal import read_journal
+from heldout.gepa.record import Record
+from heldout.splits.errors import (
+    BadInput,
+    LooksSpent,
+    UserFault,
+)
+from heldout.splits.looks import Family
+from heldout.splits.looks_file import Buyer, LooksFile
+from heldout.splits.manifest import freeze
+from heldout.splits.synthetic import write_jsonl
+from heldout.students.transfer import read_rows
+
+RAISABLE = "budget"
+"""The one section that `resume --set` may change: caps may be raised, nothing else."""
+
+
+def prepare(config_file: Path, settings: Sequence[str], run_dir: Path) -> Checked:
+    """Load and check a configuration for a new run in `run_dir`. Writes nothing."""
+    run = RunDirectory(run_dir.resolve())
+    if run.path.exists() and (not run.path.is_dir() or any(run.path.iterdir())):
+        raise BadInput.one(
+            str(run_dir), "already exists; continue it with resume, or give another --run-dir"
+        )
+    return check(load_config(config_file, settings), run)
+
+
+def start(checked: Checked, run_dir: Path, options: Options) -> Ended:
+    """Begin a run: write what defines it, then work until it ends.
+
+    Raises UserFault, with nothing left behind, for what is found before the first call.
+    """
+    run = RunDirectory(run_dir.resolve())
+    who = identity(checked.config, options)
+    refuse_spent_looks(checked, who)
+    made_here = not run.path.exists()
+    try:
+        run.path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput.one(str(run_dir), f"cannot be made ({error.strerror})") from error
+    with run.locked():
+        try:
+            write_definition(checked, run)
+            return work(Task(checked, run, who, options, EventKind.OPENED))
+        except UserFault:
+            if made_here and not has_calls(run):
+                shutil.rmtree(run.path)
+            raise
+
+
+def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
+    """Continue a run: the same loop again, with its own calls as memo.
+
+    A finished run is left as it is. Raises UserFault where the run cannot be continued.
+    """
+    run = existing_run(run_dir)
+    if run.shared is not None:
+        message = f"is decided together with others; resume the folder above it: {run.shared}"
+        raise BadInput.one(str(run_dir), message)
+    only_caps(settings)
+    with run.locked():
+        events = read_journal(run.journal) if run.journal.exists() else []
+        record = Record.of(events)
+        # Caps raised before stay raised: the journal remembers them, the configuration does not.
+        before = [text for body in record.bodies(EventKind.RESUMED) for text in body["raised"]]
+        config = load_config(run.config, [*before, *settings])
+        only_raised(load_config(run.config, before), config)
+        if record.last(EventKind.FINISHED):
+            return Ended(run, tuple(events), None)
+        run.stop_file.unlink(missing_ok=True)
+        checked = check(config, run)
+        write_definition(checked, run)
+        return work(continuing(checked, run, record, options, tuple(settings)))
+
+
+def continuing(
+    checked: Checked,
+    run: RunDirectory,
+    record: Record,
+    options: Options,
+    raised: tuple[str, ...],
+    family: Family | None = None,
+) -> Task:
+    """The task that goes on with a run, or begins it where it has nothing but a configuration."""
+    opened = record.last(EventKind.OPENED)
+    if opened is None:
+        who = identity(checked.config, options, family=family)
+        return Task(checked, run, who, options, EventKind.OPENED)
+    acknowledged = options.acknowledge_reuse or opened["acknowledge_reuse"]
+    who = Who(opened["run_id"], acknowledged, options.doubles, family)
+    return Task(checked, run, who, options, EventKind.RESUMED, raised)
+
+
+def identity(config: Config, options: Options, family: Family | None = None) -> Who:
+    """Who a new run is."""
+    run_id = f"{config.name}-{uuid.uuid4().hex[:12]}"
+    return Who(run_id, options.acknowledge_reuse, options.doubles, family)
+
+
+def refuse_spent_looks(checked: Checked, who: Who) -> None:
+    """End before any call where every planned look was opened by other runs."""
+    if who.acknowledge_reuse or checked.is_new_partition:
+        return
+    looks = LooksFile.beside(checked.manifest, checked.partition)
+    standing = looks.standing(Buyer(who.run_id, who.family))
+    if standing.spent:
+        raise LooksSpent(str(checked.manifest), standing.others, standing.planned)
+
+
+def write_definition(checked: Checked, run: RunDirectory) -> None:
+    """The resolved configuration, the drawn benchmark and the frozen partition, where absent."""
+    if not run.config.exists():
+        run.config.write_text(resolved_yaml(checked.config), encoding="utf-8")
+    if checked.made is not None:
+        run.benchmark.mkdir(exist_ok=True)
+        write_jsonl(checked.made, run.benchmark / PAIRS_FILE, run.benchmark / CONSULTATIONS_FILE)
+    if checked.is_new_partition:
+        # Drawn again from the files, so that the manifest names their digests.
+        freeze(new_partition(checked.config, checked.load(), checked.exclude), checked.manifest)
+
+
+def resolved_yaml(config: Config) -> str:
+    """The configuration with every default filled in, seed blocks included."""
+    return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+
+def only_caps(settings: Sequence[str]) -> None:
+    """The `resume --set` options may name budgets only."""
+    for text in settings:
+        path, _ = parse_setting(text)
+        if path[0] != RAISABLE:
+            where = f"--set {'.'.join(map(str, path))}"
+            raise BadInput.one(where, "resume may raise budget.… and change nothing else")
+
+
+def only_raised(before: Config, after: Config) -> None:
+    """A cap may be raised or lifted, never lowered or newly set."""
+    for name, old in before.budget.model_dump().items():
+        new = getattr(after.budget, name)
+        if new != old and (old is None or (new is not None and new < old)):
+            was = "no cap" if old is None else f"{old:g}"
+            raise BadInput.one(f"--set budget.{name}", f"may only be raised, it was {was}")
+
+
+def has_calls(run: RunDirectory) -> bool:
+    """True once anything was bought or decided: such a directory is never removed."""
+    if run.store.exists() and next(read_rows(f"sqlite:///{run.store}"), None) is not None:
+        return True
+    if not run.journal.exists():
+        return False
+    return any(event.kind is EventKind.EVALUATION for event in read_journal(run.journal))

@@ -1,0 +1,1 @@
+"""`heldout judge`: designs judged on a named set of notes, with their costs."""

@@ -1,0 +1,279 @@
+"""What `heldout judge` does: check everything, judge, and leave table, CSV, JSON and scores.
+
+The output directory holds the call store, so that a second attempt buys nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from heldout.experiments.judging.fact_digests import facts_path
+from heldout.experiments.judging.roster import (
+    DesignResult,
+    JudgeSettings,
+    NoteSet,
+    judge_roster,
+    note_rows,
+    scores_json,
+)
+from heldout.experiments.judging.table import to_csv, to_markdown
+from heldout.splits.errors import BadInput, Fault
+from heldout.splits.hashing import sha256_json
+from heldout.splits.loading import BenchmarkSource, open_benchmark
+from heldout.splits.looks_file import Buyer
+from heldout.splits.vault import open_splits
+from heldout.students.caller import Caller, never
+from heldout.students.chat import Budget, ChatModel
+from heldout.students.designs.roster import ROSTER, Design, Family, find_design
+from heldout.students.designs.workshop import FACTS_BUDGET, Roles
+from heldout.students.ledger import Caps, Ledger, price_faults
+from heldout.students.models import model_faults, open_models
+from heldout.students.pins import PinnedModel, load_pins
+from heldout.students.roles import read_roles, require
+from heldout.students.store import CallStore, Reuse
+
+Split = Literal["reflect", "accept"]
+PARTS = ("judge", "extractor", "auditor", "second_look")
+"""The roles that a judge design can need."""
+
+
+@dataclass(frozen=True)
+class JudgeRequest:
+    """One `heldout judge`: what to judge, on what, by whom, and where to leave it.
+
+    Without a `partition` the whole file is judged; with one, `split` of it. `model` plays every
+    role; without it the roles of the pins file `models` are used. `block` is a text file to judge
+    under instead of the design's own block; it goes with a single design.
+    """
+
+    designs: tuple[str, ...]
+    benchmark: BenchmarkSource
+    out: Path
+    seed: int
+    budget: Budget
+    partition: Path | None = None
+    split: Split | None = None
+    model: str | None = None
+    models: Path | None = None
+    temperature: float | None = None
+    block: Path | None = None
+    replicates: int = 1
+    concurrency: int = 8
+    caps: Caps = field(default_factory=Caps)
+
+
+@dataclass(frozen=True)
+class JudgeReport:
+    """Results in the order asked for.
+
+    `simulated`: a simulated model had a part in them. `params`: what was asked, for the record.
+    """
+
+    run_id: str
+    results: tuple[DesignResult, ...]
+    simulated: bool
+    params: Mapping[str, str]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """One object a design (DESIGN §7)."""
+        return [{**result.to_json(), "simulated": self.simulated} for result in self.results]
+
+
+def judge_command(
+    request: JudgeRequest,
+    simulated: Mapping[str, ChatModel],
+    *,
+    stop: Callable[[], str | None] = never,
+) -> JudgeReport:
+    """Judge and write; `simulated` holds the models that run in process.
+
+    Raises BadInput before anything is written; Stopped, CircuitOpen or InfrastructureFailure in
+    between, after which the same request goes on from what is stored.
+    """
+    designs = _designs(request.designs)
+    blocks = _blocks(request)
+    roles = pinned_roles(request)
+    notes = note_set(request)
+    settings = JudgeSettings(
+        roles=Roles(*(_pin(roles[part], request).pin for part in PARTS)),
+        budget=request.budget,
+        seed=request.seed,
+        replicates=request.replicates,
+    )
+    request.out.mkdir(parents=True, exist_ok=True)
+    run_id = _run_id(notes, settings)
+    with _caller(request, roles.values(), simulated, run_id, stop) as opened:
+        caller, runner = opened
+        results = judge_roster(designs, notes, settings, caller, runner, blocks)
+    report = JudgeReport(
+        run_id,
+        tuple(results),
+        any(model.pin.id.startswith("sim/") for model in roles.values()),
+        _params(notes, settings),
+    )
+    write(report, request.out)
+    return report
+
+
+def write(report: JudgeReport, out: Path) -> None:
+    """`judge.json`, `judge.csv`, `judge.md`; a design and replicate also scores and notes.
+
+    `scores/` is what `heldout compare` reads; `notes/` says of each note what was found.
+    """
+    results = report.results
+    (out / "judge.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", "utf-8")
+    (out / "judge.csv").write_text(to_csv(results), "utf-8")
+    (out / "judge.md").write_text(to_markdown(results, simulated=report.simulated), "utf-8")
+    for folder in ("scores", "notes"):
+        (out / folder).mkdir(exist_ok=True)
+    for result in results:
+        for replicate in range(len(result.judgements)):
+            name = f"{result.design.name}.{replicate}"
+            scores = json.dumps(scores_json(result, replicate)) + "\n"
+            path = out / "scores" / f"{name}.json"
+            path.write_text(scores, "utf-8")
+            if result.facts:
+                facts_path(path).write_text(json.dumps(result.facts, indent=1) + "\n", "utf-8")
+            rows = [json.dumps(row) for row in note_rows(result, replicate)]
+            (out / "notes" / f"{name}.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
+
+
+def note_set(request: JudgeRequest) -> NoteSet:
+    """The notes to judge. Held-out notes are no choice: they are looks of a campaign or a rerun."""
+    if (request.partition is None) != (request.split is None):
+        raise BadInput.one("--split", "goes with --partition: give both or neither")
+    name = request.benchmark.pairs.name
+    if request.partition is None or request.split is None:
+        benchmark = open_benchmark(request.benchmark).benchmark
+        notes = tuple(note for c in benchmark for note in c.notes)
+        return NoteSet(f"{name}, all", notes, benchmark.clean_means)
+    splits = open_splits(
+        lambda: open_benchmark(request.benchmark),
+        request.partition,
+        journal=_NoLooks(),
+        buyer=Buyer("judge"),
+    )
+    chosen = splits.reflect if request.split == "reflect" else splits.accept
+    notes = tuple(note for c in chosen for note in c.notes)
+    return NoteSet(f"{name}, {request.split}", notes, splits.benchmark.clean_means)
+
+
+def pinned_roles(request: JudgeRequest) -> dict[str, PinnedModel]:
+    """The model of every role a design can need.
+
+    Raises BadInput for a role or model that is not pinned, and for a price that a cap needs.
+    """
+    pins = load_pins(request.models)
+    if request.model is not None:
+        roles = dict.fromkeys(PARTS, pins.find(request.model, "--model"))
+    elif request.models is not None:
+        roles = read_roles(request.models, pins)
+    else:
+        raise BadInput.one("--model", "name a model, or a pins file with roles (--models)")
+    require(roles, PARTS, f"{request.models or '--models'}: roles")
+    unpriced = price_faults({part: roles[part].pin for part in PARTS}, request.caps)
+    if unpriced:
+        raise BadInput(unpriced)
+    faults: list[Fault] = []
+    for part in PARTS:
+        budget = request.budget if part in ("judge", "second_look") else FACTS_BUDGET
+        faults += model_faults(roles[part], budget, f"role {part}")
+    if faults:
+        raise BadInput(faults)
+    return {part: roles[part] for part in PARTS}
+
+
+def _designs(names: Sequence[str]) -> list[Design]:
+    """The designs by name, `all` for the whole roster; the controls stand in every roster."""
+    if "all" in names:
+        return list(ROSTER)
+    controls = [design.name for design in ROSTER if design.family is Family.CONTROL]
+    return [find_design(name, "DESIGN") for name in dict.fromkeys([*names, *controls])]
+
+
+def _blocks(request: JudgeRequest) -> dict[str, str]:
+    """The block to judge under where it is not the design's own."""
+    if request.block is None:
+        return {}
+    if len(request.designs) != 1 or request.designs == ("all",):
+        raise BadInput.one("--block", "goes with one design, whose block it replaces")
+    try:
+        text = request.block.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput.one(str(request.block), f"cannot be read as UTF-8 text: {error}") from error
+    if not text:
+        raise BadInput.one(str(request.block), "holds no text")
+    return {request.designs[0]: text}
+
+
+def _pin(model: PinnedModel, request: JudgeRequest) -> PinnedModel:
+    if request.temperature is None:
+        return model
+    return replace(model, pin=replace(model.pin, temperature=request.temperature))
+
+
+def _run_id(notes: NoteSet, settings: JudgeSettings) -> str:
+    """The same notes, models, budget and seed continue the same work."""
+    roles = [settings.roles.judge, settings.roles.extractor]
+    roles += [settings.roles.auditor, settings.roles.second_look]
+    asked = [[pin.id, pin.temperature, dict(pin.parameters)] for pin in roles]
+    budget = [settings.budget.max_tokens, settings.budget.reasoning_effort]
+    return "judge-" + sha256_json([notes.digest, asked, budget, settings.seed])[:16]
+
+
+def _params(notes: NoteSet, settings: JudgeSettings) -> dict[str, str]:
+    """What was asked, one value a name."""
+    roles = {part: getattr(settings.roles, part) for part in PARTS}
+    return {
+        "set": notes.name,
+        "set_sha256": notes.digest,
+        "clean_means": notes.clean_means,
+        "seed": str(settings.seed),
+        "replicates": str(settings.replicates),
+        "max_tokens": str(settings.budget.max_tokens),
+        "reasoning_effort": settings.budget.reasoning_effort or "",
+        **{f"model.{part}": pin.id for part, pin in roles.items()},
+        **{f"temperature.{part}": f"{pin.temperature:g}" for part, pin in roles.items()},
+    }
+
+
+@contextmanager
+def _caller(
+    request: JudgeRequest,
+    models: Iterable[PinnedModel],
+    simulated: Mapping[str, ChatModel],
+    run_id: str,
+    stop: Callable[[], str | None],
+) -> Iterator[tuple[Caller, asyncio.Runner]]:
+    store = CallStore(f"sqlite:///{request.out / 'calls.sqlite'}", run_id, Reuse.READ_WRITE)
+    ledger = Ledger(request.caps)
+    ledger.restore(store.calls())
+    with asyncio.Runner() as runner:
+        opened = open_models(models, simulated)
+        try:
+            yield (
+                Caller(
+                    runner.run(opened.__aenter__()),
+                    store,
+                    ledger,
+                    concurrency=request.concurrency,
+                    stop=stop,
+                ),
+                runner,
+            )
+        finally:
+            runner.run(opened.__aexit__(None, None, None))
+            store.close()
+
+
+class _NoLooks:
+    """A journal for somebody who never looks."""
+
+    def append(self, kind: str, payload: Mapping[str, Any]) -> NoReturn:
+        raise RuntimeError(f"judging reflect or accept is no {kind}: {sorted(payload)}")

@@ -1,0 +1,306 @@
+"""Judging a set of notes with any design: what `heldout judge` measures.
+
+A figure is always about one named set of notes; results on different sets never share a table.
+Held-out notes do not come here: they are judged as looks through the vault.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from heldout.experiments.judging.costs import CallCosts, NoteCosts, note_costs
+from heldout.experiments.judging.fact_digests import refuse_other_facts
+from heldout.gepa.statistics.counts import Count
+from heldout.gepa.statistics.facts import NAMING_LEVELS, names_the_fact
+from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.measures import judged_json
+from heldout.gepa.statistics.slices import Axis, Slice, slices
+from heldout.gepa.statistics.table import ScoreTable
+from heldout.splits.benchmark import CleanMeans, Note, NoteLabel
+from heldout.splits.errors import BadInput
+from heldout.splits.hashing import sha256_json, sha256_text
+from heldout.students.calling import Calls
+from heldout.students.chat import Budget
+from heldout.students.designs.roster import Design
+from heldout.students.designs.workshop import FACTS_BUDGET, Roles, Workshop
+from heldout.students.student import Judgement, Outcome
+
+
+class Ledgered(Calls, Protocol):
+    """A caller whose calls can be priced afterwards."""
+
+    @property
+    def store(self) -> CallCosts:
+        """Where the calls are."""
+
+
+@dataclass(frozen=True)
+class NoteSet:
+    """A named set of notes; `clean_means` decides how flags on clean notes are worded."""
+
+    name: str
+    notes: tuple[Note, ...]
+    clean_means: CleanMeans
+
+    @cached_property
+    def labels(self) -> tuple[NoteLabel, ...]:
+        """Labels in the order of notes."""
+        return tuple(note.label for note in self.notes)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the ids of the notes."""
+        return sha256_json(sorted(note.id for note in self.notes))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Omissions, commissions, clean notes and consultations."""
+        classes = [label.note_class for label in self.labels]
+        return {
+            "omissions": sum(c.is_omission for c in classes),
+            "commissions": sum(c.is_commission for c in classes),
+            "clean": sum(label.is_clean for label in self.labels),
+            "consultations": len({label.consultation for label in self.labels}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSettings:
+    """How designs are judged.
+
+    Replicate r has run seed `seed` x (r + 1): seed 11 gives 11, 22, 33, as the study had.
+    """
+
+    roles: Roles
+    budget: Budget
+    seed: int
+    replicates: int = 1
+    facts_budget: Budget = FACTS_BUDGET
+
+    @property
+    def run_seeds(self) -> tuple[int, ...]:
+        """One run seed a replicate."""
+        return tuple(self.seed * (r + 1) for r in range(self.replicates))
+
+
+@dataclass(frozen=True)
+class DesignResult:
+    """One design on one set: `judgements[r][i]` is replicate r on note i of the set."""
+
+    design: Design
+    frame_sha256: str
+    block_sha256: str
+    notes: NoteSet
+    judgements: tuple[tuple[Judgement, ...], ...]
+    costs: NoteCosts
+
+    @cached_property
+    def tables(self) -> tuple[ScoreTable, ...]:
+        """One score table a replicate."""
+        return tuple(
+            ScoreTable(self.notes.labels, tuple(answer.score for answer in run))
+            for run in self.judgements
+        )
+
+    @cached_property
+    def flags(self) -> tuple[dict[str, bool | None], ...] | None:
+        """The design's own flags a replicate, None for a design without a rule."""
+        answered = [a for run in self.judgements for a in run if a.outcome is Outcome.OK]
+        if all(answer.flag is None for answer in answered):
+            return None
+        ids = [label.id for label in self.notes.labels]
+        return tuple(
+            {key: answer.flag for key, answer in zip(ids, run, strict=True)}
+            for run in self.judgements
+        )
+
+    @cached_property
+    def facts(self) -> dict[str, str]:
+        """Facts digest by consultation; empty for designs without facts.
+
+        Raises BadInput where replicates of one consultation rest on different facts.
+        """
+        found: dict[str, set[str]] = {}
+        for run in self.judgements:
+            for label, answer in zip(self.notes.labels, run, strict=True):
+                if answer.facts_digest is not None:
+                    found.setdefault(label.consultation, set()).add(answer.facts_digest)
+        mixed = [name for name, digests in found.items() if len(digests) > 1]
+        if mixed:
+            raise BadInput.one(
+                self.design.name, f"replicates rest on different facts of {', '.join(mixed)}"
+            )
+        return {name: digests.pop() for name, digests in found.items()}
+
+    @property
+    def judged(self) -> Judged:
+        """For statistics."""
+        return Judged(self.tables, self.flags)
+
+    def slices(self, axis: Axis) -> dict[str, dict[str, object]]:
+        """Paired omissions by value of `axis`, averaged over replicates."""
+        runs = [{part.key: part for part in slices(t, axis, "omission")} for t in self.tables]
+        return {key: _averaged([run[key] for run in runs]) for key in runs[0]}
+
+    def to_json(self) -> dict[str, Any]:
+        """The object `heldout judge --json` prints (DESIGN §7), with what else is known."""
+        return {
+            "design": self.design.name,
+            "family": self.design.family,
+            "set": self.notes.name,
+            "clean_means": self.notes.clean_means,
+            "replicates": len(self.judgements),
+            "n": self.notes.sizes,
+            **judged_json(self.judged),
+            "by_class": self._by_class(),
+            "by_trace": self.slices("trace"),
+            "by_severity": self.slices("severity"),
+            "cost": self.costs.to_json(),
+            "calls_per_note": self.costs.calls_per_note,
+            "frame_sha256": self.frame_sha256,
+            "block_sha256": self.block_sha256,
+            "facts_sha256": sha256_json(self.facts) if self.facts else None,
+            "figures": self._figures(),
+            "names_the_fact": self._naming(),
+        }
+
+    def _by_class(self) -> dict[str, dict[str, object]]:
+        runs = [{part.key: part for part in slices(t, "class", "errored")} for t in self.tables]
+        return {key: _averaged([run[key] for run in runs]) for key in runs[0]}
+
+    def _naming(self) -> dict[str, dict[str, int]] | None:
+        """Flagged omissions that name what was removed, by containment; None where none could.
+
+        Over all replicates; `n` counts the judgings that flag an omission.
+        """
+        if self.flags is None or not any(a.findings for run in self.judgements for a in run):
+            return None
+        flagged = [
+            (note, answer)
+            for run in self.judgements
+            for note, answer in zip(self.notes.notes, run, strict=True)
+            if answer.flag and note.label.note_class.is_omission and note.fact is not None
+        ]
+        return {
+            f"{level:g}": Count(
+                sum(
+                    names_the_fact([f.text for f in answer.findings], note.fact or "", level)
+                    for note, answer in flagged
+                ),
+                len(flagged),
+            ).to_json()
+            for level in NAMING_LEVELS
+        }
+
+    def _figures(self) -> dict[str, float]:
+        """Means of the design's other numbers over all judgings that have them."""
+        totals: dict[str, list[float]] = {}
+        for run in self.judgements:
+            for answer in run:
+                for name, value in (answer.figures or {}).items():
+                    totals.setdefault(name, []).append(value)
+        return {name: sum(values) / len(values) for name, values in totals.items()}
+
+
+def _averaged(parts: Sequence[Slice]) -> dict[str, object]:
+    """One slice over replicates: support of one run, the mean figure and each run's own."""
+    first = parts[0]
+    values = [part.value for part in parts if part.value is not None]
+    return {
+        **first.to_json(),
+        "paired": sum(values) / len(values) if len(values) == len(parts) else None,
+        "runs": [part.value for part in parts],
+    }
+
+
+async def judge_design(
+    design: Design,
+    notes: NoteSet,
+    settings: JudgeSettings,
+    caller: Ledgered,
+    block: str | None = None,
+) -> DesignResult:
+    """Judge every note of `notes` in every replicate, under `block` or the design's own.
+
+    Raises InfrastructureFailure, Stopped or CircuitOpen once the calls in flight are back; what was
+    bought is stored and a second attempt goes on from there.
+    """
+    students = [
+        design.build(Workshop(settings.roles, caller, run_seed, facts_budget=settings.facts_budget))
+        for run_seed in settings.run_seeds
+    ]
+    text = design.block if block is None else block
+    asked = [
+        student.judge(text, note, settings.budget, 0)
+        for student in students
+        for note in notes.notes
+    ]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    judged = [answer for answer in answers if isinstance(answer, Judgement)]
+    if len(judged) < len(answers):
+        faults = [answer for answer in answers if isinstance(answer, BaseException)]
+        raise max(faults, key=lambda fault: getattr(fault, "exit_status", 0))
+    size = len(notes.notes)
+    runs = tuple(tuple(judged[i : i + size]) for i in range(0, len(judged), size))
+    costs = note_costs(notes.labels, runs, caller.store)
+    return DesignResult(design, students[0].frame.sha256, sha256_text(text), notes, runs, costs)
+
+
+def judge_roster(
+    designs: Sequence[Design],
+    notes: NoteSet,
+    settings: JudgeSettings,
+    caller: Ledgered,
+    runner: asyncio.Runner,
+    blocks: Mapping[str, str] | None = None,
+) -> list[DesignResult]:
+    """Every design on the same notes, one after the other; stages they share are bought once.
+
+    `blocks` holds the blocks of designs that are not judged under their own.
+    """
+    given = blocks or {}
+    return [
+        runner.run(judge_design(design, notes, settings, caller, given.get(design.name)))
+        for design in designs
+    ]
+
+
+def refuse_comparison(first: DesignResult, second: DesignResult) -> None:
+    """Raise BadInput unless two results may be compared: same notes, and the same facts if any."""
+    names = (first.design.name, second.design.name)
+    if first.notes.digest != second.notes.digest:
+        raise BadInput.one(
+            " and ".join(names),
+            f"judged on different notes ({first.notes.name}; {second.notes.name})",
+        )
+    refuse_other_facts(names, first.facts, second.facts)
+
+
+def note_rows(result: DesignResult, replicate: int) -> Iterator[dict[str, Any]]:
+    """One row a note: score, flag, outcome, and what the judge names, with severity and evidence.
+
+    Rows hold words of transcripts; they stay where the caller puts them.
+    """
+    judgements = result.judgements[replicate]
+    for label, answer in zip(result.notes.labels, judgements, strict=True):
+        yield {
+            "id": label.id,
+            "consultation": label.consultation,
+            "class": label.note_class,
+            "score": answer.score,
+            "flag": answer.flag,
+            "outcome": answer.outcome,
+            "figures": dict(answer.figures or {}),
+            "findings": [asdict(finding) for finding in answer.findings],
+            "assessment": answer.assessment,
+        }
+
+
+def scores_json(result: DesignResult, replicate: int) -> Mapping[str, float | None]:
+    """Scores by note id, as `heldout compare` reads them."""
+    table = result.tables[replicate]
+    return {label.id: score for label, score in zip(table.labels, table.scores, strict=True)}

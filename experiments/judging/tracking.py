@@ -1,0 +1,144 @@
+"""A judged roster in MLflow: a run for the set, a child run for each design. No text leaves."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from heldout.experiments.judging.command import JudgeReport
+from heldout.experiments.judging.roster import DesignResult
+from heldout.experiments.judging.table import to_csv, to_markdown
+from heldout.experiments.tracking.content import (
+    CAMPAIGN,
+    TAG,
+    Found,
+    Point,
+    RunContent,
+    SplitData,
+    TrackingFailed,
+)
+from heldout.experiments.tracking.door import Door
+from heldout.experiments.tracking.settings import TrackingSettings
+from heldout.experiments.tracking.syncing import default_uri
+
+CONTENT = f"{TAG}content_sha256"
+DIGEST_CHARACTERS = 32
+"""MLflow takes at most 36."""
+
+
+def track(report: JudgeReport, settings: TrackingSettings) -> None:
+    """Write `report` to the tracking store; a second time changes nothing.
+
+    Raises TrackingFailed when the store does not answer.
+    """
+    door = Door(settings)
+    known = door.runs(report.run_id)
+    now = int(time.time() * 1000)
+    parent = _put(door, report.run_id, _roster(report, now), known, None)
+    for result in report.results:
+        _put(door, report.run_id, _design(report, result, now), known, parent.id)
+
+
+def track_or_say(report: JudgeReport, uri: str | None) -> None:
+    """`track` at `uri` or the default; a store that fails is one line on standard error."""
+    try:
+        track(report, TrackingSettings(default_uri(uri)))
+    except (TrackingFailed, OSError) as error:
+        print(f"not recorded in MLflow: {error}", file=sys.stderr)
+
+
+def _put(
+    door: Door, run_id: str, content: RunContent, known: dict[str, Found], parent: str | None
+) -> Found:
+    """The run of `content`, made or brought up to date; one a reviewer deleted stays deleted."""
+    run = known.get(content.key) or door.create(run_id, content, parent)
+    if run.deleted or run.tags.get(CONTENT) == _digest(content):
+        return run
+    door.log(
+        run.id,
+        points=content.points,
+        params={} if run.params else content.params,
+        tags={**content.tags, CONTENT: _digest(content)},
+    )
+    if content.inputs and content.key not in known:
+        door.inputs(run.id, content.inputs)
+    door.put_files(run, content.files)
+    door.set_info(run, content)
+    return run
+
+
+def _digest(content: RunContent) -> str:
+    """Hash of what was measured, whenever it was written down."""
+    points = tuple(replace(point, time_ms=0) for point in content.points)
+    return replace(content, points=points, start_ms=0, end_ms=0).sha256
+
+
+def _roster(report: JudgeReport, now: int) -> RunContent:
+    first = report.results[0].notes
+    results, simulated = report.results, report.simulated
+    sizes = ", ".join(f"{count} {name}" for name, count in first.sizes.items())
+    return RunContent(
+        key=CAMPAIGN,
+        name=f"judge · {first.name}",
+        status="FINISHED",
+        start_ms=now,
+        end_ms=now,
+        tags={
+            f"{TAG}kind": "judge",
+            f"{TAG}simulated": "yes" if simulated else "no",
+            "mlflow.note.content": to_markdown(results, simulated=simulated),
+        },
+        params=dict(report.params),
+        files={
+            "judge.json": json.dumps(report.to_json(), indent=2),
+            "judge.csv": to_csv(results),
+            "judge.md": to_markdown(results, simulated=simulated),
+        },
+        inputs=(SplitData(first.name, first.digest[:DIGEST_CHARACTERS], "judged", sizes),),
+    )
+
+
+def _design(report: JudgeReport, result: DesignResult, now: int) -> RunContent:
+    row = result.to_json()
+    return RunContent(
+        key=result.design.name,
+        name=result.design.name,
+        status="FINISHED",
+        start_ms=now,
+        end_ms=now,
+        tags={
+            f"{TAG}kind": "judged design",
+            f"{TAG}family": row["family"],
+            f"{TAG}simulated": "yes" if report.simulated else "no",
+        },
+        params={
+            "frame_sha256": row["frame_sha256"],
+            "facts_sha256": row["facts_sha256"] or "",
+            "set": row["set"],
+        },
+        points=tuple(Point(name, value, now, 0) for name, value in metrics(row)),
+        files={"design.json": json.dumps(row, indent=2)},
+    )
+
+
+def metrics(row: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """Figures of one design as metrics; a rate that is `na` or unknown is left out."""
+    for name in ("paired_omissions", "paired_commissions", "calls_per_note"):
+        if row[name] is not None:
+            yield name, row[name]
+    for rule in ("at_rule", "swept"):
+        for name, count in (row[rule] or {}).items():
+            if isinstance(count, dict) and count["n"]:
+                yield f"{rule}/{name}", count["k"] / count["n"]
+    for axis in ("by_trace", "by_severity", "by_class"):
+        for key, part in row[axis].items():
+            if part["paired"] is not None:
+                yield f"{axis}/{key}", part["paired"]
+    for name, value in row["cost"].items():
+        if value is not None:
+            yield f"cost/{name}", value
+    yield "violations", row["violations"]["k"]

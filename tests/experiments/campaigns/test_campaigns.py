@@ -1,0 +1,509 @@
+"""Whole campaigns on the simulated models: what a person gets, and what must never happen."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.support.campaigns import SMALL, resume_small, run_small, summary, write_config
+
+from heldout.experiments.campaigns.building import simulated_models
+from heldout.experiments.campaigns.running import prepare
+from heldout.experiments.campaigns.summary import summarise
+from heldout.experiments.campaigns.verifying import verify_run
+from heldout.gepa.events import EventKind
+from heldout.gepa.record import Record
+from heldout.splits.errors import BadInput, LooksSpent
+from heldout.splits.hashing import sha256_file, sha256_text
+from heldout.students.chat import ChatModel, ChatReply, ChatRequest, FinishReason, Usage
+
+pytestmark = pytest.mark.campaign
+
+CONFIGS = Path(__file__).parents[3] / "configs"
+
+
+class Scripted:
+    """A judge double: the score is a function of block and note."""
+
+    def __init__(self, score: Any) -> None:
+        self._score = score
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        text = request.messages[0].content
+        note = text.split("<note>\n")[1].split("\n</note>")[0]
+        block = text.split("<instructions>\n")[1].split("\n</instructions>")[0]
+        answer = json.dumps({"assessment": "made", "score": self._score(block, note)})
+        return ChatReply(answer, FinishReason.STOP, Usage(50, 10), 0.0, "sim/judge")
+
+
+class Seeing:
+    """Wraps a model and keeps every message it is sent."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model, self.seen = model, []
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        self.seen += [message.content for message in request.messages]
+        return await self._model.complete(request)
+
+
+class Copying:
+    """A reflector that copies its whole input into the block."""
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        text = "\n".join(m.content for m in request.messages)
+        inside = text.replace("<<<BLOCK", "").replace("BLOCK>>>", "")
+        answer = f"<<<BLOCK\n{inside}\nBLOCK>>>"
+        return ChatReply(answer, FinishReason.STOP, Usage(50, 10), 0.0, "sim/reflector")
+
+
+def better_when_longer(block: str, note: str) -> float:
+    """Seeds see nothing; every evolved block orders notes by length, so it sees omissions."""
+    if block in {seed["text"] for seed in SMALL["seeds"]}:
+        return 7.0
+    return min(10.0, len(note) / 300)
+
+
+def test_an_emitted_run_has_file_card_and_journal_that_agree_hash_for_hash(tmp_path: Path) -> None:
+    ended = run_small(
+        tmp_path,
+        {"gate": {"side_margins": {"commissions": 1.0}}},
+        doubles={"sim/judge": Scripted(better_when_longer)},
+    )
+    found = summary(ended)
+    assert (found["status"], found["decision"], found["reason"]) == ("finished", "emitted", None)
+    prompt = Path(found["prompt_file"])
+    card = yaml.safe_load(prompt.with_suffix(".card.yaml").read_text())
+    record = Record.of(ended.events)
+    emission = record.last(EventKind.EMISSION)
+    assert sha256_file(prompt) == card["prompt_sha256"] == emission["prompt_sha256"]
+    assert sha256_file(prompt.with_suffix(".card.yaml")) == emission["card_sha256"]
+    winner = record.candidates[found["winner"]["id"]]
+    assert winner["block"] in prompt.read_text()
+    assert sha256_text(winner["block"]) == card["block_sha256"] == found["winner"]["sha256"]
+    gate = next(e for e in ended.events if e.kind is EventKind.PHASE and e.body["name"] == "emit")
+    assert card["journal_head"] == gate.hash
+    assert card["student_budget"] == {"max_tokens": 1500, "reasoning_effort": None}
+    assert card["simulated"] is True
+    assert any("simulated" in line for line in card["does_not_show"])
+    assert json.loads((ended.run.gate).read_text())["decision"] == "emitted"
+    assert verify_run(ended.run.path).exit_status == 0
+
+
+def test_no_prompt_file_exists_after_a_refused_gate(tmp_path: Path) -> None:
+    def chance(block: str, note: str) -> float:
+        return int(sha256_text(block + note)[:6], 16) / 0xFFFFFF * 10
+
+    ended = run_small(
+        tmp_path, {"gate": {"pre_gate": "off"}}, doubles={"sim/judge": Scripted(chance)}
+    )
+    found = summary(ended)
+    assert found["decision"] in ("refused", "not_confirmed")
+    assert found["prompt_file"] is None
+    assert not (ended.run.path / "prompts").exists()
+    assert not list(ended.run.path.rglob("*.card.yaml"))
+    assert json.loads(ended.run.gate.read_text())["decision"] == found["decision"]
+
+
+def test_a_winner_that_is_a_seed_is_not_confirmed(tmp_path: Path) -> None:
+    ended = run_small(tmp_path, doubles={"sim/judge": Scripted(lambda *_: 5.0)})
+    found = summary(ended)
+    assert (found["decision"], found["reason"]) == ("not_confirmed", "seed_won")
+    assert found["heldout"] is None
+    kinds = [body["kind"] for body in Record.of(ended.events).bodies(EventKind.LOOK)]
+    assert kinds == ["baseline"]
+
+
+def test_the_summary_has_every_key_a_program_relies_on(tmp_path: Path) -> None:
+    found = summary(run_small(tmp_path))
+    assert set(found) >= {
+        "run_id", "run_dir", "status", "finish_reason", "decision", "reason", "rule", "winner",
+        "accept", "heldout", "prompt_file", "candidates", "budget", "lineage_sha256",
+    }  # fmt: skip
+    assert set(found["accept"]["winner"]) >= {
+        "paired_omissions", "paired_commissions", "at_rule", "swept", "violations",
+    }  # fmt: skip
+    assert set(found["accept"]["winner"]["violations"]) == {"k", "n"}
+    assert set(found["accept"]["winner"]["at_rule"]["detection"]) == {"k", "n"}
+    assert set(found["budget"]) == {"calls", "tokens", "usd", "wall_s"}
+    counts = found["candidates"]
+    assert counts["proposed"] == counts["entered"] + counts["rejected"]
+    assert re.fullmatch(r"[0-9a-f]{64}", found["lineage_sha256"])
+    assert Path(found["run_dir"]).is_absolute()
+
+
+# -- determinism and resuming ----------------------------------------------------------------------
+
+
+def test_equal_lineage_whatever_the_concurrency(tmp_path: Path) -> None:
+    lineages = {
+        summary(run_small(tmp_path, {"concurrency": n}, run=f"r{n}"))["lineage_sha256"]
+        for n in (1, 4, 16)
+    }
+    assert len(lineages) == 1
+
+
+def test_another_seed_is_another_lineage(tmp_path: Path) -> None:
+    one, two = (summary(run_small(tmp_path, {"seed": s}, run=f"r{s}")) for s in (5, 6))
+    assert one["lineage_sha256"] != two["lineage_sha256"]
+
+
+def test_a_run_cut_anywhere_resumes_to_the_same_lineage_and_buys_nothing_twice(tmp_path) -> None:
+    whole = run_small(tmp_path)
+    expected = summary(whole)["lineage_sha256"]
+    lines = whole.run.journal.read_bytes().splitlines(keepends=True)
+    for cut in range(1, len(lines), max(1, len(lines) // 12)):
+        run = tmp_path / f"cut{cut}"
+        shutil.copytree(whole.run.path, run)
+        shutil.rmtree(run / "prompts", ignore_errors=True)
+        (run / "journal.jsonl").write_bytes(
+            b"".join(lines[:cut]) + lines[cut][: len(lines[cut]) // 2]
+        )
+        models = {name: Seeing(model) for name, model in simulated_models().items()}
+        ended = resume_small(run, doubles=models)
+        assert summary(ended)["lineage_sha256"] == expected
+        assert not any(model.seen for model in models.values())
+
+
+def test_resume_of_a_finished_run_changes_nothing(tmp_path: Path) -> None:
+    ended = run_small(tmp_path)
+    before = {p: p.read_bytes() for p in ended.run.path.rglob("*") if p.is_file()}
+    again = resume_small(ended.run.path)
+    after = {p: p.read_bytes() for p in ended.run.path.rglob("*") if p.is_file()}
+    assert summary(again) == summary(ended)
+    assert before == after
+
+
+def test_resume_of_a_directory_with_only_a_configuration_starts_it(tmp_path: Path) -> None:
+    ended = run_small(tmp_path)
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    shutil.copy(ended.run.config, fresh / "config.yaml")
+    assert summary(resume_small(fresh))["lineage_sha256"] == summary(ended)["lineage_sha256"]
+
+
+def test_a_changed_journal_is_refused_on_resume(tmp_path: Path) -> None:
+    ended = run_small(tmp_path)
+    text = ended.run.journal.read_text()
+    ended.run.journal.write_text(text.replace('"best":0', '"best":1', 1))
+    found = verify_run(ended.run.path)
+    assert found.exit_status == 1
+    assert re.search(r"line \d+: was changed after it was written", found.fault)
+
+
+def test_a_hard_cap_stops_with_status_3_and_resume_with_a_higher_one_goes_on(tmp_path) -> None:
+    whole = summary(run_small(tmp_path, run="whole"))
+    needed = whole["budget"]["calls"]
+    cap = int(needed * 0.8)
+    ended = run_small(tmp_path, {"budget": {"calls": cap}})
+    assert ended.exit_status == 3
+    found = summary(ended)
+    assert (found["status"], found["finish_reason"]) == ("stopped", "hard_cap")
+    assert found["decision"] is None
+    again = resume_small(ended.run.path)
+    assert again.exit_status == 3
+    raised = resume_small(ended.run.path, settings=(f"budget.calls={10 * needed}",))
+    assert raised.exit_status == 0
+    assert summary(raised)["lineage_sha256"] == whole["lineage_sha256"]
+
+
+def test_a_cap_that_cannot_pay_for_the_confirmation_is_refused_before_any_call(tmp_path) -> None:
+    with pytest.raises(BadInput, match=r"budget.calls: 20 cannot pay for the held-out baseline"):
+        run_small(tmp_path, {"budget": {"calls": 20}})
+    assert not (tmp_path / "run").exists()
+
+
+def test_resume_may_raise_budgets_and_nothing_else(tmp_path: Path) -> None:
+    ended = run_small(tmp_path, {"budget": {"calls": 100_000}})
+    for setting, message in (
+        ("search.iterations=9", "resume may raise budget"),
+        ("budget.calls=10", "may only be raised, it was 100000"),
+        ("budget.usd=3", "may only be raised, it was no cap"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            resume_small(ended.run.path, settings=(setting,))
+
+
+def test_the_stop_file_stops_and_resume_removes_it_first(tmp_path: Path) -> None:
+    class Touching:
+        def __init__(self, model: ChatModel, stop: Path) -> None:
+            self._model, self._stop, self._left = model, stop, 150
+
+        async def complete(self, request: ChatRequest) -> ChatReply:
+            self._left -= 1
+            if self._left == 0:
+                self._stop.touch()
+            return await self._model.complete(request)
+
+    stop = tmp_path / "run" / "gepa.stop"
+    judge = Touching(simulated_models()["sim/judge"], stop)
+    ended = run_small(tmp_path, doubles={"sim/judge": judge})
+    assert ended.exit_status == 3
+    assert summary(ended)["finish_reason"] == "stop_requested"
+    assert stop.exists()
+    again = resume_small(ended.run.path)
+    assert (again.exit_status, stop.exists()) == (0, False)
+    expected = summary(run_small(tmp_path, run="whole"))["lineage_sha256"]
+    assert summary(again)["lineage_sha256"] == expected
+
+
+# -- held-out --------------------------------------------------------------------------------------
+
+
+def planted(run_files: Path, canaries: dict[str, str]) -> Path:
+    """A real-file benchmark whose consultations each hold a word of their own."""
+    from heldout.splits.synthetic import draw, write_jsonl
+
+    pairs, consultations = run_files / "pairs.jsonl", run_files / "consultations.jsonl"
+    write_jsonl(draw(16, 5), pairs, consultations)
+    rows = [json.loads(line) for line in pairs.read_text().splitlines()]
+    talks = [json.loads(line) for line in consultations.read_text().splitlines()]
+    for number, talk in enumerate(talks):
+        canary = f"canary{number:02d}xyzzy"
+        canaries[talk["consultation_id"]] = canary
+        talk["transcript"] += f"\n[patient] My dog is called {canary} by the way."
+        talk["note"] += f"\nDog: {canary}."
+    for row in rows:
+        canary = canaries[f"{row['stratum']}|{row['id']}"]
+        for side in ("clean", "errored"):
+            row[side] += f"\nDog: {canary}."
+        row["fact"] = f"{row['fact']} ({canary})"
+        row.pop("edit", None)
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    consultations.write_text("".join(json.dumps(talk) + "\n" for talk in talks))
+    return pairs
+
+
+def from_files(folder: Path) -> dict[str, Any]:
+    return {
+        "benchmark": {
+            "synthetic": None,
+            "pairs": str(folder / "pairs.jsonl"),
+            "consultations": str(folder / "consultations.jsonl"),
+            "public": False,
+        }
+    }
+
+
+@pytest.mark.parametrize("reflector", ["simulated", "copying"])
+def test_canaries_of_accept_and_heldout_stay_where_they_are(tmp_path: Path, reflector: str) -> None:
+    canaries: dict[str, str] = {}
+    planted(tmp_path, canaries)
+    models = simulated_models()
+    inner = Copying() if reflector == "copying" else models["sim/reflector"]
+    watching = Seeing(inner)
+    ended = run_small(
+        tmp_path,
+        {
+            **from_files(tmp_path),
+            "tracking": {"enabled": True, "uri": f"sqlite:///{tmp_path}/m.db"},
+        },
+        doubles={"sim/reflector": watching},
+    )
+    splits = json.loads(ended.run.manifest.read_text())["splits"]
+    prompts = "\n".join(watching.seen)
+    assert any(canaries[name] in prompts for name in splits["reflect"])
+    hidden = [canaries[name] for name in splits["accept"] + splits["heldout"]]
+    assert not [canary for canary in hidden if canary in prompts]
+    journal = ended.run.journal.read_text()
+    assert not [canary for canary in canaries.values() if canary in journal]
+    for file in tmp_path.rglob("*"):
+        own_data = file.name in ("pairs.jsonl", "consultations.jsonl")
+        if file.is_file() and not own_data and not file.name.startswith("calls.sqlite"):
+            data = file.read_bytes()
+            assert not [canary for canary in hidden if canary.encode() in data], file
+    if reflector == "copying":
+        reasons = {
+            body["reason"]
+            for body in Record.of(ended.events).candidates.values()
+            if body["kind"] != "seed"
+        }
+        assert reasons == {"overlap"}
+        assert all(
+            body["block"] is None
+            for body in Record.of(ended.events).candidates.values()
+            if body["reason"] == "overlap"
+        )
+
+
+def test_splits_share_no_consultation_and_no_transcript(tmp_path: Path) -> None:
+    ended = run_small(tmp_path)
+    splits = json.loads(ended.run.manifest.read_text())["splits"]
+    sets = [set(ids) for ids in splits.values()]
+    assert sum(map(len, sets)) == len(set.union(*sets)) == 16
+
+
+def test_a_data_file_changed_after_the_split_is_refused_by_name(tmp_path: Path) -> None:
+    planted(tmp_path, {})
+    ended = run_small(tmp_path, from_files(tmp_path))
+    text = (tmp_path / "pairs.jsonl").read_text()
+    (tmp_path / "pairs.jsonl").write_text(text.replace('"critical"', '"supporting"', 1))
+    config = from_files(tmp_path) | {"partition": {"manifest": str(ended.run.manifest)}}
+    with pytest.raises(BadInput) as caught:
+        run_small(tmp_path, config, run="second")
+    lines = caught.value.lines
+    assert any("pairs.jsonl: changed since" in line for line in lines), lines
+
+
+def test_a_planted_near_duplicate_across_splits_is_found(tmp_path: Path) -> None:
+    planted(tmp_path, {})
+    ended = run_small(tmp_path, from_files(tmp_path))
+    manifest = json.loads(ended.run.manifest.read_text())
+    one, two = manifest["splits"]["reflect"][0], manifest["splits"]["heldout"][0]
+    talks = [json.loads(x) for x in (tmp_path / "consultations.jsonl").read_text().splitlines()]
+    texts = {talk["consultation_id"]: talk["transcript"] for talk in talks}
+    for talk in talks:
+        if talk["consultation_id"] == two:
+            talk["transcript"] = texts[one] + "\n[doctor] One word more."
+    (tmp_path / "consultations.jsonl").write_text("".join(json.dumps(t) + "\n" for t in talks))
+    config = from_files(tmp_path) | {"partition": {"manifest": str(ended.run.manifest)}}
+    with pytest.raises(BadInput) as caught:
+        run_small(tmp_path, config, run="second")
+    found = [line for line in caught.value.lines if "near-duplicates in different splits" in line]
+    assert any(one in line and two in line for line in found)
+
+
+def test_a_second_campaign_finds_the_firsts_look_and_is_refused_or_exploratory(tmp_path) -> None:
+    planted(tmp_path, {})
+    double = {"sim/judge": Scripted(better_when_longer)}
+    config = from_files(tmp_path) | {"gate": {"side_margins": {"commissions": 1.0}}}
+    first = run_small(tmp_path, config, doubles=double)
+    assert summary(first)["decision"] == "emitted"
+    second = config | {"partition": {"manifest": str(first.run.manifest)}, "seed": 6}
+    with pytest.raises(LooksSpent, match=summary(first)["run_id"]):
+        run_small(tmp_path, second, doubles=double, run="second")
+    assert not (tmp_path / "second").exists()
+    third = run_small(tmp_path, second, doubles=double, acknowledge_reuse=True, run="third")
+    found = summary(third)
+    assert (found["decision"], found["reason"]) == ("refused", "exploratory")
+    assert found["heldout"]["looks"] == 2
+    assert not (third.run.path / "prompts").exists()
+
+
+def test_a_look_already_bought_gives_the_stored_result_and_costs_nothing(tmp_path: Path) -> None:
+    planted(tmp_path, {})
+    double = {"sim/judge": Scripted(better_when_longer)}
+    config = from_files(tmp_path) | {"gate": {"side_margins": {"commissions": 1.0}}}
+    first = run_small(tmp_path, config, doubles=double)
+    again = config | {"partition": {"manifest": str(first.run.manifest)}}
+    with pytest.raises(LooksSpent):
+        run_small(tmp_path, again, doubles=double, run="second")
+    judge = Seeing(Scripted(better_when_longer))
+    second = run_small(
+        tmp_path, again, doubles={"sim/judge": judge}, acknowledge_reuse=True, run="third"
+    )
+    texts = json.loads(first.run.manifest.read_text())["splits"]["heldout"]
+    bought = [
+        body["bought_by"]
+        for body in Record.of(second.events).bodies(EventKind.EVALUATION)
+        if body["split"] == "heldout"
+    ]
+    assert bought == [summary(first)["run_id"]] * 2
+    assert len(texts) > 0
+    assert summary(second)["heldout"]["winner"] == summary(first)["heldout"]["winner"]
+    assert second.run.report.is_file()
+
+
+def test_looks_carry_their_figures(tmp_path: Path) -> None:
+    from heldout.experiments.campaigns.commands import list_looks
+
+    ended = run_small(tmp_path)
+    rows = list_looks(ended.run.manifest, as_json=True)["looks"]
+    assert rows[0]["kind"] == "baseline"
+    assert 0 <= rows[0]["figures"]["paired_omissions"] <= 1
+
+
+def test_the_baseline_look_comes_before_the_first_search_call(tmp_path: Path) -> None:
+    events = run_small(tmp_path).events
+    splits = [e.body["split"] for e in events if e.kind is EventKind.EVALUATION]
+    assert splits[0] == "heldout"
+    assert splits[1] == "accept"
+    look = next(i for i, e in enumerate(events) if e.kind is EventKind.LOOK)
+    first = next(i for i, e in enumerate(events) if e.kind is EventKind.EVALUATION)
+    assert look < first
+
+
+# -- inputs ----------------------------------------------------------------------------------------
+
+
+def test_a_directory_that_holds_something_is_never_written_into(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "mine.txt").write_text("keep")
+    with pytest.raises(BadInput, match="already exists; continue it with resume"):
+        run_small(tmp_path)
+    assert [p.name for p in (tmp_path / "run").iterdir()] == ["mine.txt"]
+
+
+def test_an_unknown_design_is_named_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no design whole_not; did you mean whole_note"):
+        run_small(tmp_path, {"student": {"design": "whole_not"}})
+    with pytest.raises(BadInput, match="word_count is a control"):
+        run_small(tmp_path, {"student": {"design": "word_count"}})
+
+
+def test_too_few_consultations_name_the_minimum(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="the minimum is 12"):
+        run_small(tmp_path, {"benchmark": {"synthetic": {"consultations": 10}}})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "quickstart",
+        "placebo",
+        "real_notes",
+        "study/exploratory",
+        "study/second",
+        "study/confirmatory_checker",
+        "study/confirmatory_whole_note",
+    ],
+)
+def test_shipped_configurations_are_good(name, tmp_path, monkeypatch, data_folder) -> None:
+    monkeypatch.setenv("HELDOUT_DATA", str(data_folder))
+    checked = prepare(CONFIGS / f"{name}.yaml", (), tmp_path / "run")
+    assert checked.config.name == Path(name).name
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_per_fact_checker_runs_a_whole_campaign(tmp_path: Path) -> None:
+    ended = run_small(
+        tmp_path,
+        {
+            "student": {"design": "per_fact_checker", "budget": {"max_tokens": 4000}},
+            "seeds": [{"name": "plain", "text": "For each fact, decide if the note records it."}],
+            "baseline": None,
+        },
+    )
+    found = summary(ended)
+    assert found["status"] == "finished"
+    evaluations = Record.of(ended.events).bodies(EventKind.EVALUATION)
+    assert all(body["facts_sha256"] for body in evaluations)
+
+
+def test_status_of_a_gzipped_or_absent_run_is_a_fault(tmp_path: Path) -> None:
+    from heldout.experiments.campaigns.commands import summary_of
+
+    with pytest.raises(BadInput, match="is not a run directory"):
+        summary_of(tmp_path / "absent")
+    (tmp_path / "run").mkdir()
+    with gzip.open(tmp_path / "run" / "journal.jsonl.gz", "wb") as handle:
+        handle.write(b"x")
+    with pytest.raises(BadInput, match=r"it has no config\.yaml"):
+        summary_of(tmp_path / "run")
+
+
+def test_summaries_of_unfinished_runs_say_so(tmp_path: Path) -> None:
+    ended = run_small(tmp_path)
+    half = summarise(ended.run.path, ended.events[: len(ended.events) // 2])
+    assert (half["status"], half["decision"]) == ("running", None)
+
+
+def test_write_config_is_what_prepare_reads(tmp_path: Path) -> None:
+    path = write_config(tmp_path, {"search": {"iterations": 3}})
+    assert prepare(path, (), tmp_path / "run").config.search.iterations == 3
