@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from heldout.experiments.campaigns.checks import Checked, budget_of, caps_of, length_cap
+from heldout.experiments.campaigns.facts import card_facts, partition_body
 from heldout.experiments.campaigns.rundir import RunDirectory
 from heldout.experiments.campaigns.schema import Config
 from heldout.experiments.campaigns.students import build_student
@@ -27,13 +28,12 @@ from heldout.reflectors.model import ModelReflector
 from heldout.reflectors.prompts import Terms
 from heldout.reflectors.protected import own_texts, protect
 from heldout.reflectors.simulated.model import SimulatedReflector
-from heldout.splits.benchmark import CleanMeans, NoteLabel
 from heldout.splits.errors import BadInput
 from heldout.splits.looks import Family, target_id
 from heldout.splits.looks_file import Buyer
 from heldout.splits.vault import Splits, open_splits
 from heldout.students.caller import Caller
-from heldout.students.chat import ChatModel, ModelPin
+from heldout.students.chat import ChatModel
 from heldout.students.ledger import Amount, Ledger
 from heldout.students.models import model_faults, open_models
 from heldout.students.simulated import SimulatedJudge, SimulatedPlacebo
@@ -229,8 +229,8 @@ def _parts(
         spending=spending,
         runner=runner,
         held=held,
-        partition_body=_partition_body(checked, splits),
-        facts=_card_facts(checked, splits),
+        partition_body=partition_body(checked, splits),
+        facts=card_facts(checked, splits),
     )
 
 
@@ -304,95 +304,3 @@ def _cost_of(store: CallStore) -> Callable[[str], Spent]:
         return Spent(1, stored.reply.usage.total, stored.reply.usd)
 
     return cost
-
-
-# -- what goes on record ---------------------------------------------------------------------------
-
-
-def _partition_body(checked: Checked, splits: Splits) -> dict[str, Any]:
-    """The partition event: digests, labels by note id, warnings; no text."""
-    partition, facts = splits.partition, splits.benchmark
-    labels = [
-        *((note.label, "reflect") for c in splits.reflect for note in c.notes),
-        *((note.label, "accept") for c in splits.accept for note in c.notes),
-        *((label, "heldout") for label in splits.vault.labels),
-    ]
-    sizes = {"reflect": 0, "accept": 0, "heldout": 0}
-    for _, split in labels:
-        sizes[split] += 1
-    return {
-        "manifest_sha256": partition.sha256,
-        "benchmark": {
-            "name": facts.name,
-            "version": facts.version,
-            "digest": facts.sha256,
-            "clean_means": facts.clean_means,
-            "public": facts.public,
-            "has_transcripts": facts.has_transcripts,
-        },
-        "splits": {
-            name: {
-                "digest": partition.split_sha256[name],
-                "consultations": len(partition.splits[name]),
-                "notes": sizes[name],
-            }
-            for name in sizes
-        },
-        "labels": {label.id: _label_body(label, split) for label, split in labels},
-        "planned_looks": partition.planned_looks,
-        "warnings": list(partition.warnings),
-        "caveats": caveats(checked, splits),
-    }
-
-
-def _label_body(label: NoteLabel, split: str) -> dict[str, Any]:
-    return {
-        "split": split,
-        "consultation": label.consultation,
-        "stratum": label.stratum,
-        "class": label.note_class,
-        "twin": label.twin,
-        "trace": label.trace,
-        "severity": label.severity,
-        "source": label.source,
-        "pair_id": label.pair_id,
-    }
-
-
-def caveats(checked: Checked, splits: Splits) -> list[str]:
-    """What the figures of this run do not show, from the facts known before its first call."""
-    partition = splits.partition
-    consultations = sum(len(ids) for ids in partition.splits.values())
-    heldout = len(partition.splits["heldout"])
-    lines = [
-        f"{consultations} consultations, {heldout} of them held out, resolve little: "
-        "differences of a few points cannot be told from none"
-    ]
-    if splits.benchmark.clean_means == CleanMeans.UNEDITED:
-        lines.append(
-            "the clean notes are unedited, not verified: a flag on one may be right, "
-            "so flags on unedited notes are not false alarms and say nothing of specificity"
-        )
-    if checked.simulated:
-        lines.append("the models are simulated: no figure here is about a real model")
-    return lines
-
-
-def _card_facts(checked: Checked, splits: Splits) -> Mapping[str, Any]:
-    config = checked.config
-    return {
-        "design": config.student.design,
-        "models": {
-            "student": _model_facts(checked.student.pin),
-            "reflector": _model_facts(checked.reflector.pin),
-        },
-        "samples": config.search.samples,
-        "simulated": checked.simulated,
-        "partition_sha256": splits.partition.sha256,
-        "data_sha256": splits.benchmark.sha256,
-        "clean_means": splits.benchmark.clean_means,
-    }
-
-
-def _model_facts(pin: ModelPin) -> dict[str, Any]:
-    return {"id": pin.id, "temperature": pin.temperature, "parameters": dict(pin.parameters)}
