@@ -264,15 +264,18 @@ def ceiling(spec: CallSpec) -> Amount:
     return Amount(1, prompt + completion, usd or 0.0)
 
 
-def price_faults(pins: Mapping[str, ModelPin], caps: Caps) -> list[Fault]:
-    """What is wrong with a USD cap beside these models (role name to pin): an unknown price."""
+def price_faults(pins: Mapping[str, ModelPin], caps: Caps, where: str = "budget") -> list[Fault]:
+    """What is wrong with a USD cap beside these models (role name to pin): an unknown price.
+
+    `where` is the section of the configuration that holds the caps.
+    """
     if caps.usd is None:
         return []
     return [
         Fault(
             f"{role}.model {pin.id}",
-            f"its price is unknown, so budget.usd = {caps.usd:g} cannot be kept; give its prices "
-            "in the pins file, or cap budget.tokens or budget.calls instead",
+            f"its price is unknown, so {where}.usd = {caps.usd:g} cannot be kept; give its prices "
+            f"in the pins file, or cap {where}.tokens or {where}.calls instead",
         )
         for role, pin in pins.items()
         if not pin.priced

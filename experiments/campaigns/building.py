@@ -8,7 +8,13 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from heldout.experiments.campaigns.checks import Checked, budget_of, caps_of, length_cap
+from heldout.experiments.campaigns.checks import (
+    Checked,
+    budget_of,
+    caps_of,
+    length_cap,
+    role_caps_of,
+)
 from heldout.experiments.campaigns.facts import card_facts, partition_body
 from heldout.experiments.campaigns.rundir import RunDirectory
 from heldout.experiments.campaigns.schema import Config
@@ -77,7 +83,8 @@ class Confirmations:
     def of(cls, members: Sequence[Checked]) -> Confirmations:
         """The confirmations of campaigns that share the cap of the first."""
         amounts = {checked.config.name: checked.confirmation for checked in members}
-        return cls(Ledger(caps_of(members[0].config)), amounts)
+        config = members[0].config
+        return cls(Ledger(caps_of(config), role_caps=role_caps_of(config)), amounts)
 
     def held(self, name: str) -> Held:
         """The part of one campaign: held from before its search until it is confirmed."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heldout.experiments.campaigns.rundir import RunDirectory
-from heldout.experiments.campaigns.schema import Config, ModelSection
+from heldout.experiments.campaigns.schema import Config, ModelSection, RoleCapsSection
 from heldout.experiments.campaigns.students import build_student
 from heldout.gepa.settings import ConfirmSettings
 from heldout.reflectors.guard import Guard
@@ -28,7 +28,7 @@ from heldout.splits.runs import HeldoutRuns
 from heldout.splits.synthetic import SyntheticDraw, draw
 from heldout.students.chat import Budget, Message, ModelPin
 from heldout.students.database import has_password
-from heldout.students.ledger import Amount, Caps, price_faults
+from heldout.students.ledger import Amount, Caps, Role, price_faults
 from heldout.students.litellm_door import priced
 from heldout.students.pins import Door, PinnedModel, load_pins
 from heldout.students.pins_file import parameter_faults
@@ -83,7 +83,7 @@ def check(config: Config, run: RunDirectory) -> Checked:
     _raise(_secret_faults(config))
     caps = caps_of(config)
     roles = {"student": student.pin, "reflector": reflector.pin}
-    _raise(price_faults(roles, caps))
+    _raise(_unpriced(config, roles))
     _raise(_stop_faults(config, student))
     _raise(_seed_faults(config))
     source, made = _benchmark(config, run)
@@ -122,6 +122,24 @@ def caps_of(config: Config) -> Caps:
     """The hard caps of a configuration."""
     b = config.budget
     return Caps(b.usd, b.calls, b.tokens, b.wall_s)
+
+
+def role_caps_of(config: Config) -> dict[Role, Caps]:
+    """The hard caps of single roles."""
+    sections: dict[Role, RoleCapsSection] = {
+        Role.STUDENT: config.budget.student,
+        Role.REFLECTOR: config.budget.reflector,
+        Role.RETRY: config.budget.retry,
+    }
+    return {role: Caps(s.usd, s.calls, s.tokens) for role, s in sections.items()}
+
+
+def _unpriced(config: Config, pins: Mapping[str, ModelPin]) -> Iterator[Fault]:
+    """Models whose price is unknown beside a cap in USD, of everything or of their role."""
+    yield from price_faults(pins, caps_of(config))
+    for role, caps in role_caps_of(config).items():
+        concerned = {name: pin for name, pin in pins.items() if role in (name, Role.RETRY)}
+        yield from price_faults(concerned, caps, f"budget.{role}")
 
 
 def budget_of(section: ModelSection) -> Budget:

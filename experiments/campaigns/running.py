@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -159,11 +160,23 @@ def only_caps(settings: Sequence[str]) -> None:
 
 def only_raised(before: Config, after: Config) -> None:
     """A cap may be raised or lifted, never lowered or newly set."""
-    for name, old in before.budget.model_dump().items():
-        new = getattr(after.budget, name)
+    caps = _flat(after.budget.model_dump())
+    for name, old in _flat(before.budget.model_dump()).items():
+        new = caps[name]
         if new != old and (old is None or (new is not None and new < old)):
             was = "no cap" if old is None else f"{old:g}"
             raise BadInput.one(f"--set budget.{name}", f"may only be raised, it was {was}")
+
+
+def _flat(caps: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Caps by dotted name, those of single roles included."""
+    found: dict[str, Any] = {}
+    for name, value in caps.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{prefix}{name}.")
+        else:
+            found[prefix + name] = value
+    return found
 
 
 def has_calls(run: RunDirectory) -> bool:

@@ -132,13 +132,24 @@ class StoreSection(Section):
     reuse: Literal["off", "read-write", "replay"] = "off"
 
 
-class CapsSection(Section):
-    """Hard caps; reaching one stops the run with status 3. `resume --set` may raise them."""
+class RoleCapsSection(Section):
+    """Hard caps of one role alone."""
 
     usd: Annotated[float, Field(gt=0)] | None = None
     calls: Positive | None = None
     tokens: Positive | None = None
+
+
+class CapsSection(RoleCapsSection):
+    """Hard caps; reaching one stops the run with status 3. `resume --set` may raise them.
+
+    `student`, `reflector` and `retry` (targeted retries of either) have caps of their own.
+    """
+
     wall_s: Annotated[float, Field(gt=0)] | None = None
+    student: RoleCapsSection = RoleCapsSection()
+    reflector: RoleCapsSection = RoleCapsSection()
+    retry: RoleCapsSection = RoleCapsSection()
 
 
 class TrackingSection(Section):

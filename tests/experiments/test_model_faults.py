@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.running import prepare, resume, start
 from heldout.experiments.campaigns.sessions import Options
 from heldout.splits.errors import BadInput
 
@@ -71,3 +71,26 @@ def test_what_a_model_does_not_take_is_refused_and_the_directory_removed(
     with pytest.raises(BadInput, match=said):
         start(found, tmp_path / "run", Options(quiet=True))
     assert not (tmp_path / "run").exists()
+
+
+def test_roles_have_caps_of_their_own(checked, tmp_path):
+    found = checked("budget.reflector.calls=2", "search.iterations=8", "tracking.enabled=false")
+    ended = start(found, tmp_path / "run", Options(quiet=True))
+    assert ended.exit_status == 3
+    assert "budget.reflector.calls = 2" in str(ended.error)
+    with pytest.raises(BadInput, match=r"budget\.reflector\.calls: may only be raised"):
+        resume(tmp_path / "run", ["budget.reflector.calls=1"], Options(quiet=True))
+    with pytest.raises(
+        BadInput, match=r"budget\.student\.calls: may only be raised, it was no cap"
+    ):
+        resume(tmp_path / "run", ["budget.student.calls=1"], Options(quiet=True))
+    raised = resume(tmp_path / "run", ["budget.reflector.calls=40"], Options(quiet=True))
+    assert raised.exit_status == 0
+
+
+def test_a_usd_cap_of_a_role_needs_the_prices_of_that_role_alone(checked):
+    with pytest.raises(BadInput, match=r"student.*budget\.student\.usd = 5 cannot be kept"):
+        checked("student.model=local", "budget.student.usd=5")
+    with pytest.raises(BadInput, match=r"budget\.retry\.usd = 5 cannot be kept"):
+        checked("student.model=local", "budget.retry.usd=5")
+    assert checked("student.model=local", "budget.reflector.usd=5").student.pin.id == "openai/x"
