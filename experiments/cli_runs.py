@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from heldout.experiments.entry import JsonFlag, RunArgument, guarded, show
+from heldout.experiments.entry import JsonFlag, RunArgument, guarded, note, show
 
 app = typer.Typer()
 
@@ -92,3 +92,19 @@ def gate(
 
         found = redecide(run, rule)
         show(found if as_json else "\n".join(found["sentences"]))
+
+
+@app.command()
+def optimism(
+    run: RunArgument,
+    searches: Annotated[
+        int, typer.Option(min=0, help="Searches on the simulated placebo, 5 to 10 s each.")
+    ] = 20,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say how much accept overstated the winner: from choosing it, by placebo, and as seen."""
+    with guarded():
+        from heldout.experiments.analysis import overstatement  # noqa: PLC0415
+
+        report = overstatement.optimism_of(run, searches, note)
+        show(overstatement.described(report) if as_json else overstatement.optimism_text(report))

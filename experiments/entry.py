@@ -41,6 +41,11 @@ def show(value: dict[str, Any] | list[Any] | str | RenderableType) -> None:
         Console().print(value)
 
 
+def note(line: str) -> None:
+    """A line of progress, on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
 @contextmanager
 def guarded() -> Iterator[None]:
     """Print what a person can act on, one line a fault on standard error, and end.

@@ -1,0 +1,116 @@
+"""`heldout optimism`: how much accept overstated a run's winner, from several sides.
+
+The whole of it is estimated by searches on the simulated placebo: the run's own configuration with
+a judge whose scores are noise, so that nothing can improve and whatever accept shows is optimism.
+They draw partitions of their own in a temporary folder and touch no look of the run's manifest.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from heldout.experiments.campaigns.checks import check
+from heldout.experiments.campaigns.loading import load_config
+from heldout.experiments.campaigns.rundir import RunDirectory, existing_run
+from heldout.experiments.campaigns.running import start
+from heldout.experiments.campaigns.sessions import Options
+from heldout.experiments.campaigns.summary import summarise
+from heldout.experiments.report.view import read_view
+from heldout.gepa.gate_settings import primary_family
+from heldout.gepa.statistics.optimism import (
+    OptimismReport,
+    SearchOutcome,
+    placebo_optimism,
+    selection_optimism,
+)
+from heldout.gepa.statistics.resampling import generator
+from heldout.splits.errors import BadInput
+from heldout.splits.randomness import bits
+
+PLACEBO = (
+    "student.model=sim/placebo",
+    "student.parameters={}",
+    "reflector.model=sim/reflector",
+    "reflector.parameters={}",
+    "models=null",
+    "partition.manifest=null",
+    "partition.planned_looks=1",
+    "gate.pre_gate=off",
+    "budget={}",
+    "search.stop_usd=null",
+    "store={}",
+    "tracking.enabled=false",
+)
+
+
+def optimism_of(
+    run_dir: Path, searches: int, told: Callable[[str], None] = lambda _: None
+) -> OptimismReport:
+    """Accept and held-out figure of a finished run's winner with every estimate of optimism.
+
+    `searches` placebo searches are run (none for 0); `told` hears of each. Raises BadInput for a
+    run without a winner.
+    """
+    run = existing_run(run_dir)
+    view = read_view(run.path)
+    summary = summarise(run.path, view.events)
+    if summary["accept"] is None:
+        raise BadInput.one(str(run_dir), "has no winner on accept yet")
+    primary, heldout = summary["primary"], summary["heldout"]
+    tables = [t for body in view.entered if (t := view.accept_table(body["id"])) is not None]
+    rng = generator(int(view.opened["seed"]), "optimism", "selection")
+    outcomes = []
+    for number in range(searches):
+        outcomes.append(_placebo_search(run, number, primary))
+        told(f"placebo search {number + 1} of {searches}")
+    return OptimismReport(
+        accept=summary["accept"]["winner"][primary],
+        selection=selection_optimism(tables, rng, select=primary_family(primary)),
+        placebo=placebo_optimism([outcome for outcome in outcomes if outcome is not None]),
+        heldout=heldout and heldout["winner"][primary],
+        looks=heldout["looks"] if heldout else 0,
+    )
+
+
+def _placebo_search(run: RunDirectory, number: int, primary: str) -> SearchOutcome | None:
+    """One search on the placebo; None where a seed won, which overstates nothing."""
+    seed = bits("placebo search", str(run.path.name), number, width=31)
+    config = load_config(run.config, [*PLACEBO, f"seed={seed}"])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run"
+        ended = start(check(config, RunDirectory(path)), path, Options(quiet=True))
+        found = summarise(path, ended.events)
+    if found["heldout"] is None:
+        return None
+    accept, heldout = found["accept"]["winner"][primary], found["heldout"]["winner"][primary]
+    return SearchOutcome(accept, heldout)
+
+
+def optimism_text(report: OptimismReport) -> str:
+    """The figures side by side, for a person."""
+    lines = [f"accept figure of the winner:        {report.accept:.3f}"]
+    if report.selection is not None:
+        lines += [
+            f"from choosing the best (at least):  {report.selection.value:+.3f} "
+            f"±{report.selection.error:.3f}, {report.selection.made_from}",
+            f"accept less that part:              {report.corrected:.3f} (still too good)",
+        ]
+    if report.placebo is not None:
+        lines.append(
+            f"the whole, by simulated placebo:    {report.placebo.value:+.3f} "
+            f"±{report.placebo.error:.3f}, {report.placebo.made_from}"
+        )
+    if report.heldout is not None:
+        lines += [
+            f"held-out figure:                    {report.heldout:.3f} (look {report.looks})",
+            f"accept minus held-out, as seen:     {report.seen:+.3f}",
+        ]
+    return "\n".join(lines)
+
+
+def described(report: OptimismReport) -> dict[str, Any]:
+    """The report as JSON; the placebo part is simulated."""
+    return {**report.to_json(), "placebo_is_simulated": True}
