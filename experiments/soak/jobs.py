@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,11 @@ PLACEBO_SEEDS = range(2001, 2201)
 KILLS = range(25)
 NETWORKED = {
     "network_faults": (networked.faults, range(5)),
-    "network_kill": (networked.kill, range(50)),
-    "network_outage": (networked.outage, range(10)),
-    "network_cap": (networked.cap, range(10)),
+    "network_kill": (partial(networked.kill, scale=networked.SMALLER), range(50)),
+    "network_outage": (partial(networked.outage, scale=networked.SMALLER), range(10)),
+    "network_cap": (partial(networked.cap, scale=networked.SMALLER), range(10)),
 }
-"""Campaigns over a network that misbehaves, and how many of each."""
+"""Campaigns over a network that misbehaves, and how many of each; the first at full size."""
 CONDITIONS: tuple[Mapping[str, str], ...] = (
     {"concurrency": "1", "hash_seed": "1", "threads": "1"},
     {"concurrency": "4", "hash_seed": "1", "threads": "2"},

@@ -31,6 +31,8 @@ from heldout.splits.randomness import uniform
 CONFIG = Path("configs/quickstart.yaml")
 IN_FLIGHT = 8
 LATENCY_S = 0.005
+SMALLER = ("benchmark.synthetic.consultations=24", "search.iterations=8")
+"""A campaign of a third of the quickstart's calls, for what is repeated many times."""
 QUICK_RETRIES = ("retry.request_s=2", "retry.base_s=0.05", "retry.longest_s=1")
 """Waits in proportion to a server that answers in milliseconds; a hang is beyond `request_s`."""
 
