@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ EMISSION_SEEDS = range(1001, 1031)
 """Seeds that no trial run has seen: the table of effects was looked at with others."""
 PLACEBO_SEEDS = range(2001, 2201)
 KILLS = range(25)
-NETWORKED = {
+NETWORKED: Mapping[str, tuple[Callable[..., dict[str, Any]], range]] = {
     "network_faults": (networked.faults, range(5)),
     "network_kill": (partial(networked.kill, scale=networked.SMALLER), range(50)),
     "network_outage": (partial(networked.outage, scale=networked.SMALLER), range(10)),
