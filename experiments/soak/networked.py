@@ -61,16 +61,18 @@ def network(
     seed: int = 0,
     scale: Sequence[str] = (),
     key_env: str | None = None,
+    door: str | None = None,
 ) -> Iterator[Network]:
     """A provider of simulated models with these faults; `scale` are options of every campaign.
 
-    `key_env` names the environment variable that holds the key to send, if one is to be sent.
+    `key_env` names the environment variable that holds the key to send, if one is to be sent;
+    `door` is the way to the models where it is not to be the direct one.
     """
     folder.mkdir(parents=True, exist_ok=True)
     provider = Provider(Simulations(), rates, seed, LATENCY_S)
     with serving(provider) as loopback:
         pins = folder / "models.yaml"
-        write_pins(pins, loopback.api_base, key_env)
+        write_pins(pins, loopback.api_base, key_env, door)
         settings = (*network_settings(pins), f"concurrency={IN_FLIGHT}", *QUICK_RETRIES, *scale)
         yield Network(provider, loopback, settings)
 
@@ -93,11 +95,15 @@ def unharmed(folder: Path, scale: Sequence[str] = ()) -> Unharmed:
 
 
 def faults(
-    folder: Path, number: int, scale: Sequence[str] = (), whole: Unharmed | None = None
+    folder: Path,
+    number: int,
+    scale: Sequence[str] = (),
+    whole: Unharmed | None = None,
+    door: str | None = None,
 ) -> dict[str, Any]:
     """One campaign against a misbehaving server beside the same one against a proper server."""
     proper = (whole or unharmed(folder / "proper", scale)).told
-    with network(folder / "broken", MISBEHAVING, seed=number, scale=scale) as net:
+    with network(folder / "broken", MISBEHAVING, seed=number, scale=scale, door=door) as net:
         broken = told(net.campaign(folder / "broken"))
         at_server = dict(net.provider.faults)
     needed = proper["calls"]["requests"]

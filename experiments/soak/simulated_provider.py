@@ -54,11 +54,18 @@ def _body(reply: ChatReply) -> dict[str, Any]:
     return body
 
 
-def write_pins(path: Path, api_base: str, key_env: str | None = None) -> None:
+def write_pins(
+    path: Path, api_base: str, key_env: str | None = None, door: str | None = None
+) -> None:
     """A pins file that names the models at `api_base`; what they cost is known to be nothing."""
     free = {"prompt": 0.0, "completion": 0.0, "date": "2025-01-01"}
     models = {
-        f"openai/{name}": {"api_base": api_base, "key_env": key_env, "prices": free}
+        f"openai/{name}": {
+            "api_base": api_base,
+            "key_env": key_env,
+            "door": door,
+            "prices": free,
+        }
         for name in NAMES
     }
     path.write_text(yaml.safe_dump({"models": models}), encoding="utf-8")

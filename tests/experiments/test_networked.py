@@ -47,6 +47,16 @@ def test_a_campaign_is_the_same_against_a_server_that_misbehaves(tmp_path, whole
     assert result["faults_told"] == at_server
 
 
+def test_it_is_the_same_through_litellm(tmp_path, monkeypatch, whole):
+    monkeypatch.setenv("OPENAI_API_KEY", "none-needed")
+    result = faults(tmp_path, 3, SMALL, whole, "litellm")
+    assert result["same_lineage"]
+    at_server = sum(result["faults_at_server"].values())
+    assert result["beyond_need"] <= at_server == sum(result["faults_told"].values())
+    # LiteLLM tells a reset and a body that is not JSON as errors of the server.
+    assert set(result["faults_told"]) <= {"rate_limit", "server", "no_choices", "timeout"}
+
+
 @pytest.mark.parametrize("number", [4, 11])
 def test_a_kill_buys_nothing_again_that_was_stored(tmp_path, number, whole):
     result = kill(tmp_path, number, SMALL, whole)
