@@ -76,7 +76,18 @@ def run(
 
 
 @app.command()
-def resume(run: RunArgument, settings: SetOption = None, as_json: JsonFlag = False) -> None:
+def resume(
+    run: RunArgument,
+    settings: SetOption = None,
+    acknowledge_reuse: Annotated[
+        bool,
+        typer.Option(
+            "--acknowledge-reuse",
+            help="Go on although other runs used up the planned looks; exploratory, never emits.",
+        ),
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
     """Continue a stopped or killed run; on a finished one this changes nothing.
 
     `--set budget.calls=…` (usd, tokens, wall_s) may raise a hard cap; nothing else can change.
@@ -84,7 +95,9 @@ def resume(run: RunArgument, settings: SetOption = None, as_json: JsonFlag = Fal
     with guarded():
         from heldout.experiments.campaigns.commands import resume_campaign  # noqa: PLC0415
 
-        status = resume_campaign(run, settings or [], as_json=as_json)
+        status = resume_campaign(
+            run, settings or [], acknowledge_reuse=acknowledge_reuse, as_json=as_json
+        )
     raise typer.Exit(status)
 
 

@@ -27,6 +27,7 @@ from heldout.gepa.deciding import (
 from heldout.gepa.emission import emit, withdraw
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose
 from heldout.gepa.events import EventKind, FinishReason, Phase
+from heldout.gepa.files import write_whole
 from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
 from heldout.gepa.gate import decide, pre_gate
 from heldout.gepa.gate_settings import primary_family
@@ -268,7 +269,7 @@ class Campaign:
             withdraw(self.parts.run_dir)
         self.journal.append(EventKind.GATE, body)
         text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
-        (self.parts.run_dir / "gate.json").write_text(text, encoding="utf-8")
+        write_whole(self.parts.run_dir / "gate.json", text)
         return body
 
     def _setting(self) -> Setting:

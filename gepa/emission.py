@@ -8,7 +8,7 @@ how often the held-out set was looked at, what it cost, and what it does not sho
 from __future__ import annotations
 
 import json
-import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,8 @@ from typing import Any
 
 import yaml
 
+from heldout.gepa.files import write_whole
+from heldout.splits.errors import StoreUnavailable
 from heldout.splits.hashing import sha256_text
 from heldout.students.frames import Frame
 
@@ -46,31 +48,24 @@ def emit(
 ) -> Emitted:
     """Write `prompts/<campaign>.txt` (the frame with the block) and its card beside it."""
     folder = run_dir / "prompts"
-    folder.mkdir(exist_ok=True)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(str(folder), error.strerror or str(error)) from error
     prompt = frame.with_block(block)
     # Through JSON, as in the journal: YAML has no words for enumerations and tuples.
     plain = json.loads(json.dumps({**card, "prompt_sha256": sha256_text(prompt)}))
     card_text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
     prompt_file = folder / f"{campaign}.txt"
-    _write(prompt_file, prompt)
-    _write(folder / f"{campaign}{CARD_SUFFIX}", card_text)
+    write_whole(prompt_file, prompt)
+    write_whole(folder / f"{campaign}{CARD_SUFFIX}", card_text)
     return Emitted(prompt_file, sha256_text(prompt), sha256_text(card_text))
 
 
 def withdraw(run_dir: Path) -> None:
     """Remove what an earlier, interrupted session of this run may have left in `prompts/`."""
     folder = run_dir / "prompts"
-    if folder.is_dir():
-        for file in folder.iterdir():
-            file.unlink()
-        folder.rmdir()
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    part = path.with_suffix(path.suffix + ".part")
-    with part.open("w", encoding="utf-8", newline="\n") as handle:
-        handle.write(text)
-        handle.flush()
-        os.fsync(handle.fileno())
-    part.replace(path)
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()  # never what it points to
+    elif folder.is_dir():
+        shutil.rmtree(folder)

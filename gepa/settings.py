@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Interval
+from pydantic import AllowInfNan, Strict
 
-Share = Annotated[float, Interval(ge=0, le=1)]
-Positive = Annotated[int, Ge(1)]
+Share = Annotated[float, Interval(ge=0, le=1), AllowInfNan(False)]
+Positive = Annotated[int, Interval(ge=1, le=1_000_000_000), Strict()]
 
 FrontierKind = Literal["win_tie_loss", "raw_reward"]
 Primary = Literal["paired_omissions", "paired_commissions"]
@@ -32,21 +33,21 @@ class SearchSettings:
     limits, tested between iterations.
     """
 
-    iterations: Annotated[int, Ge(0)] = 15
+    iterations: Annotated[int, Interval(ge=0, le=1_000_000), Strict()] = 15
     samples: Positive = 1
     minibatch_consultations: Positive = 4
     minibatch_errored: Positive = 2
     merge_from: Annotated[int, Ge(2)] = 6
     max_merges: Annotated[int, Ge(0)] = 4
     merge_probability: Share = 0.4
-    clean_weight: Annotated[float, Ge(0)] = 0.1
+    clean_weight: Annotated[float, Interval(ge=0, le=1_000)] = 0.1
     frontier: FrontierKind = "win_tie_loss"
     primary: Primary = "paired_omissions"
     objective: ObjectiveName = "paired_first"
     acceptance: AcceptanceName = "minibatch"
     acceptance_margin: Annotated[float, Interval(ge=0, le=1)] = 0.0
     stall: Positive = 8
-    stop_usd: Annotated[float, Gt(0)] | None = None
+    stop_usd: Annotated[float, Interval(gt=0, le=1e9)] | None = None
     max_judgements: Positive | None = None
 
 

@@ -6,8 +6,8 @@ HeldoutError
 │   ├── LooksSpent                     every planned look was opened by other runs
 │   ├── JournalMismatch                re-execution produced another event than the journal holds
 │   ├── CallMissing                    a replay needs a call that no store holds
-│   └── CallRefused                    the provider says this request can never succeed
-├── JournalBroken             exit 1   `verify` found a line that breaks the hash chain
+│   ├── CallRefused                    the provider says this request can never succeed
+│   └── JournalBroken                  a line breaks the hash chain (`verify` ends with 1 for it)
 ├── Stopped                   exit 3   resumable: a hard cap, a signal or a stop file
 │   ├── HardCapReached
 │   ├── StopRequested
@@ -116,10 +116,8 @@ class CallRefused(UserFault):
         super().__init__(f"{call}: refused ({kind}): {detail}; resume continues once it is mended")
 
 
-class JournalBroken(HeldoutError):
+class JournalBroken(UserFault):
     """The journal's hash chain breaks at `line` (1-based)."""
-
-    exit_status = 1
 
     def __init__(self, path: str, line: int, detail: str) -> None:
         self.path, self.line, self.detail = path, line, detail

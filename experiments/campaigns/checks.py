@@ -33,6 +33,7 @@ from heldout.students.litellm_door import priced
 from heldout.students.pins import Door, PinnedModel, load_pins
 from heldout.students.pins_file import parameter_faults
 from heldout.students.prices import cost_usd, prompt_tokens_bound
+from heldout.students.simulated.effects import Scale
 
 PAIRS_FILE = "pairs.jsonl.gz"
 CONSULTATIONS_FILE = "consultations.jsonl.gz"
@@ -86,6 +87,8 @@ def check(config: Config, run: RunDirectory) -> Checked:
     _raise(_unpriced(config, roles))
     _raise(_stop_faults(config, student))
     _raise(_seed_faults(config))
+    if student.pin.id == "sim/judge":
+        Scale.of(student.pin.parameters)
     source, made = _benchmark(config, run)
     loaded = Loaded(made.benchmark) if made else open_benchmark(source)
     exclude = read_exclusions(config.partition.exclude)

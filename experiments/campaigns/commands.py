@@ -50,7 +50,7 @@ def run_campaigns(
             return 0
         return _finish_family(start_family(members, folder, options), as_json)
     config = configs[0]
-    where = run_dir or default_run_dir(config.stem)
+    where = run_dir or default_run_dir(load_config(config, settings).name)
     checked = prepare(config, settings, where)
     if dry_run:
         planned = plan(checked)
@@ -60,11 +60,14 @@ def run_campaigns(
     return _finish(ended, as_json)
 
 
-def resume_campaign(run: Path, settings: Sequence[str], *, as_json: bool) -> int:
+def resume_campaign(
+    run: Path, settings: Sequence[str], *, acknowledge_reuse: bool = False, as_json: bool
+) -> int:
     """Continue a run, or a family of runs, and return the exit status."""
+    options = Options(acknowledge_reuse=acknowledge_reuse)
     if (run / FAMILY_FILE).is_file():
-        return _finish_family(resume_family(run, settings, Options()), as_json)
-    return _finish(resume(run, settings, Options()), as_json)
+        return _finish_family(resume_family(run, settings, options), as_json)
+    return _finish(resume(run, settings, options), as_json)
 
 
 def show_status(run: Path, *, as_json: bool) -> None:
@@ -167,6 +170,8 @@ def _finish(ended: Ended, as_json: bool) -> int:
         print(_json(summary))
     else:
         print(ending(summary))
+    if ended.untracked:
+        print(f"MLflow did not follow: {ended.untracked}; try heldout sync", file=sys.stderr)
     if ended.error is not None:
         print(ended.error, file=sys.stderr)
     return ended.exit_status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ PATH_KEYS: frozenset[Path_] = frozenset(
 )
 MAX_BYTES = 1 << 20
 MAX_VALUES = 10_000
+ODD_VALUE = (yaml.YAMLError, ValueError, KeyError, AttributeError, TypeError, RecursionError)
+"""What PyYAML raises for tags and forms that it does not understand."""
 
 
 class Loader(yaml.SafeLoader):
@@ -69,12 +72,14 @@ def load_config(path: Path, settings: Sequence[str] = ()) -> Config:
     """
     source = read_yaml(path)
     overrides = [parse_setting(text) for text in settings]
-    _resolve_paths(source.tree, path.parent)
+    _resolve_paths(source.tree, path.resolve().parent)
     where = {key: f"--set {'.'.join(map(str, key))}" for key, _ in overrides}
     for key, value in overrides:
         _put(source.tree, key, value, where[key])
     source.tree.setdefault("name", path.stem)
     faults = [*_expand(source, source.tree, ())]
+    # The run keeps its configuration elsewhere, so every path in it has to be absolute.
+    _resolve_paths(source.tree, Path.cwd())
     faults += _read_seeds(source, path.parent)
     try:
         config = Config.model_validate(source.tree)
@@ -137,8 +142,8 @@ def _scalar(node: yaml.Node, file: Path) -> Any:
     """The value of a scalar; a tag or a form that YAML does not know is a fault."""
     try:
         return Loader("").construct_object(node)
-    except (yaml.YAMLError, ValueError) as error:
-        problem = getattr(error, "problem", None) or str(error)
+    except ODD_VALUE as error:
+        problem = getattr(error, "problem", None) or f"is no value ({error})"
         raise BadInput.one(f"{file}:{node.start_mark.line + 1}", problem) from error
 
 
@@ -149,7 +154,8 @@ def parse_setting(text: str) -> tuple[Path_, Any]:
         raise BadInput.one("--set", f"{text!r} is not of the form key=value, such as seed=7")
     try:
         parsed = yaml.load(value, Loader=Loader) if value.strip() else None
-    except yaml.YAMLError as error:
+        json.dumps(parsed, default=str)
+    except ODD_VALUE as error:
         raise BadInput.one(f"--set {key}", f"{value!r} is not a YAML value") from error
     return tuple(key.strip().split(".")), parsed
 
@@ -211,8 +217,8 @@ def _read_seeds(source: Source, folder: Path) -> list[Fault]:
         file = folder / item
         try:
             seeds[index] = {"name": file.stem, "text": file.read_text("utf-8")}
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or f"cannot be read as text ({error})"
             faults.append(Fault(source.where(("seeds", index)), f"{file}: {reason}"))
             seeds[index] = {"name": file.stem or "unreadable", "text": f"unreadable {index}"}
     return faults

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -69,7 +70,7 @@ def describe(state: State, totals: Totals, now: float) -> str:
     parts.append(f"{totals.calls} calls")
     parts.append(f"{totals.tokens / 1e6:.2f}M tokens")
     parts.append("USD unknown" if totals.usd is None else f"USD {totals.usd:.2f}")
-    if state.best is not None:
+    if state.best is not None and state.best >= 0:
         parts.append(f"best accept {state.best:.3f}")
     left = state.seconds_left(now)
     if left is not None:
@@ -119,7 +120,9 @@ class Progress:
         new_phase = self._state.phase != self._printed_phase
         if new_phase or now - self._printed_at >= PLAIN_EVERY_S:
             self._printed_at, self._printed_phase = now, self._state.phase
-            print(describe(self._state, self.totals(), now), file=self.stream, flush=True)
+            # Whoever reads along may go away; the run goes on.
+            with suppress(OSError, ValueError):
+                print(describe(self._state, self.totals(), now), file=self.stream, flush=True)
 
     def _line(self) -> Text:
         return Text(describe(self._state, self.totals(), time.monotonic()))

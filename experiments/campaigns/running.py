@@ -21,8 +21,9 @@ from heldout.experiments.campaigns.checks import (
 from heldout.experiments.campaigns.loading import load_config, parse_setting
 from heldout.experiments.campaigns.rundir import RunDirectory, existing_run
 from heldout.experiments.campaigns.schema import Config
-from heldout.experiments.campaigns.sessions import Ended, Options, Task, work
+from heldout.experiments.campaigns.sessions import Ended, Options, Task, work, write_pages
 from heldout.gepa.events import EventKind
+from heldout.gepa.files import write_whole
 from heldout.gepa.journal import read_journal
 from heldout.gepa.record import Record
 from heldout.splits.errors import (
@@ -30,6 +31,7 @@ from heldout.splits.errors import (
     LooksSpent,
     UserFault,
 )
+from heldout.splits.hashing import sha256_json
 from heldout.splits.looks import Family
 from heldout.splits.looks_file import Buyer, LooksFile
 from heldout.splits.manifest import freeze
@@ -43,11 +45,16 @@ RAISABLE = "budget"
 def prepare(config_file: Path, settings: Sequence[str], run_dir: Path) -> Checked:
     """Load and check a configuration for a new run in `run_dir`. Writes nothing."""
     run = RunDirectory(run_dir.resolve())
-    if run.path.exists() and (not run.path.is_dir() or any(run.path.iterdir())):
+    if run.path.exists() and not _is_free(run.path):
         raise BadInput.one(
             str(run_dir), "already exists; continue it with resume, or give another --run-dir"
         )
     return check(load_config(config_file, settings), run)
+
+
+def _is_free(path: Path) -> bool:
+    """True for an empty directory, or one where a run died before it wrote a thing."""
+    return path.is_dir() and all(item.name == ".lock" for item in path.iterdir())
 
 
 def start(checked: Checked, run_dir: Path, options: Options) -> Ended:
@@ -68,9 +75,20 @@ def start(checked: Checked, run_dir: Path, options: Options) -> Ended:
             write_definition(checked, run)
             return work(Task(checked, run, who, options, EventKind.OPENED))
         except UserFault:
-            if made_here and not has_calls(run):
-                shutil.rmtree(run.path)
+            if not has_calls(run):
+                _leave_nothing(run.path, made_here)
             raise
+
+
+def _leave_nothing(path: Path, made_here: bool) -> None:
+    """Undo a start that never came to a call; a directory that was there stays, empty."""
+    for item in path.iterdir():
+        if item.is_dir():
+            shutil.rmtree(item)
+        elif item.name != ".lock":
+            item.unlink()
+    if made_here:
+        shutil.rmtree(path)
 
 
 def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
@@ -90,12 +108,28 @@ def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
         before = [text for body in record.bodies(EventKind.RESUMED) for text in body["raised"]]
         config = load_config(run.config, [*before, *settings])
         only_raised(load_config(run.config, before), config)
+        _refuse_edited(run, record)
         if record.last(EventKind.FINISHED):
+            if not run.report.is_file():
+                write_pages(run)
             return Ended(run, tuple(events), None)
         run.stop_file.unlink(missing_ok=True)
         checked = check(config, run)
+        if checked.is_new_partition and record.last(EventKind.PARTITION):
+            # A partition drawn anew would be a second held-out set, with looks of its own.
+            raise BadInput.one(str(checked.manifest), "is gone; the run was begun on it")
         write_definition(checked, run)
         return work(continuing(checked, run, record, options, tuple(settings)))
+
+
+def _refuse_edited(run: RunDirectory, record: Record) -> None:
+    """A configuration edited after the run began is another experiment."""
+    opened = record.last(EventKind.OPENED)
+    if opened is None:
+        return
+    now = sha256_json(load_config(run.config).model_dump(mode="json"))
+    if now != opened["config_sha256"]:
+        raise BadInput.one(str(run.config), "was edited after the run began; start a new run")
 
 
 def continuing(
@@ -135,10 +169,14 @@ def refuse_spent_looks(checked: Checked, who: Who) -> None:
 def write_definition(checked: Checked, run: RunDirectory) -> None:
     """The resolved configuration, the drawn benchmark and the frozen partition, where absent."""
     if not run.config.exists():
-        run.config.write_text(resolved_yaml(checked.config), encoding="utf-8")
+        write_whole(run.config, resolved_yaml(checked.config))
     if checked.made is not None:
-        run.benchmark.mkdir(exist_ok=True)
-        write_jsonl(checked.made, run.benchmark / PAIRS_FILE, run.benchmark / CONSULTATIONS_FILE)
+        # Both files or neither: a run killed in between would have half a benchmark.
+        part = run.benchmark.with_name(f"{run.benchmark.name}.part")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        write_jsonl(checked.made, part / PAIRS_FILE, part / CONSULTATIONS_FILE)
+        part.replace(run.benchmark)
     if checked.is_new_partition:
         # Drawn again from the files, so that the manifest names their digests.
         freeze(new_partition(checked.config, checked.load(), checked.exclude), checked.manifest)

@@ -18,14 +18,16 @@ from heldout.reflectors.payload import MIN_PAYLOAD_TOKENS
 from heldout.splits.benchmark import CleanMeans
 from heldout.students.retry import Retry
 
-Positive = Annotated[int, Field(ge=1)]
+Positive = Annotated[int, Field(ge=1, le=1_000_000_000, strict=True)]
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 
 class Section(BaseModel):
     """A part of the configuration: no unknown keys, no change after loading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
 
 
 class Synthetic(Section):
@@ -165,8 +167,8 @@ class Config(Section):
     """One campaign."""
 
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
-    seed: int
-    concurrency: Annotated[int, Field(ge=1, le=512)] = 8
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63, strict=True)]
+    concurrency: Annotated[int, Field(ge=1, le=512, strict=True)] = 8
     benchmark: BenchmarkSection
     partition: PartitionSection = PartitionSection()
     student: StudentSection

@@ -150,8 +150,16 @@ def close_record(task: Task, open_: Sitting, error: HeldoutError | None) -> None
                 },
             )
     if error is None:
-        write_report(task.run.path)
-        write_lineage(task.run.path)
+        write_pages(task.run)
+
+
+def write_pages(run: RunDirectory) -> None:
+    """The report and the lineage page. Raises StoreUnavailable; `resume` makes up for it."""
+    try:
+        write_report(run.path)
+        write_lineage(run.path)
+    except OSError as error:
+        raise StoreUnavailable(str(run.report), error.strerror or str(error)) from error
 
 
 def ended(task: Task, open_: Sitting, error: HeldoutError | None) -> Ended:

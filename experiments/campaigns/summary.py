@@ -11,6 +11,7 @@ from heldout.experiments.calls_told import calls_of
 from heldout.gepa.candidates import Kind, Status
 from heldout.gepa.events import Event, EventKind
 from heldout.gepa.record import Record
+from heldout.gepa.spending import Spent
 
 Json = dict[str, Any]
 
@@ -106,11 +107,13 @@ def _counts(record: Record) -> Json:
 
 
 def _budget(record: Record) -> Json:
-    spent: Json = {"calls": 0, "tokens": 0, "usd": 0.0}
-    for event in reversed(record.events):
+    total, later = Spent(), Spent()
+    for event in record.events:
         if event.kind in (EventKind.FINISHED, EventKind.ITERATION):
-            spent = dict(event.body["spent"])
-            break
+            total, later = Spent(**event.body["spent"]), Spent()
+        elif event.kind is EventKind.EVALUATION:
+            later = later + Spent(**event.body["spent"])
+    spent = (total + later).body()
     return {**spent, "wall_s": round(wall_seconds(record.events), 3)}
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from heldout.experiments.campaigns.rundir import RunDirectory, existing_run
 from heldout.gepa.events import EventKind
@@ -14,6 +17,7 @@ from heldout.splits.errors import HeldoutError, JournalBroken
 from heldout.splits.hashing import sha256_file
 from heldout.splits.looks_file import LooksFile
 from heldout.splits.manifest import read_manifest
+from heldout.students.transfer import read_rows
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,14 @@ def verify_run(path: Path) -> Verified:
         return Verified(str(run.path), broken.line - 1, ("chain",), str(broken))
     record = Record.of(events)
     checked.append("chain")
-    for name, check in (("lineage", _lineage), ("emission", _emission), ("looks", _looks)):
+    checks = (
+        ("lineage", _lineage),
+        ("calls", _calls),
+        ("gate", _gate),
+        ("emission", _emission),
+        ("looks", _looks),
+    )
+    for name, check in checks:
         fault = check(run, record)
         checked.append(name)
         if fault:
@@ -71,6 +82,34 @@ def _lineage(run: RunDirectory, record: Record) -> str | None:
     if finished is None or finished["lineage_sha256"] == record.lineage_sha256:
         return None
     return f"{run.journal}: the lineage hash on record is not that of the events"
+
+
+def _calls(run: RunDirectory, record: Record) -> str | None:
+    """The default store is there and holds no fewer calls than the journal settled."""
+    spent = [body["spent"]["calls"] for body in record.bodies(EventKind.EVALUATION)]
+    if not sum(spent):
+        return None
+    url = yaml.safe_load(run.config.read_text(encoding="utf-8"))["store"]["url"]
+    if url is not None:
+        return None
+    if not run.store.is_file():
+        return f"{run.store}: is missing, and with it the calls behind every score"
+    held = sum(1 for _ in read_rows(f"sqlite:///{run.store}"))
+    if held < sum(spent):
+        return f"{run.store}: holds {held} calls, the journal settled {sum(spent)}"
+    return None
+
+
+def _gate(run: RunDirectory, record: Record) -> str | None:
+    """`gate.json` says what the journal says."""
+    gate = record.last(EventKind.GATE)
+    if gate is None:
+        return None
+    try:
+        written = json.loads(run.gate.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        return f"{run.gate}: cannot be read ({error})"
+    return None if written == gate else f"{run.gate}: says something else than the journal"
 
 
 def _emission(run: RunDirectory, record: Record) -> str | None:
@@ -91,10 +130,15 @@ def _emission(run: RunDirectory, record: Record) -> str | None:
 
 def _looks(run: RunDirectory, record: Record) -> str | None:
     """The looks file beside the run's own manifest holds together and has this run's looks."""
-    if not run.manifest.exists():
+    settings = yaml.safe_load(run.config.read_text(encoding="utf-8"))
+    named = settings["partition"]["manifest"]
+    manifest = Path(named) if named else run.manifest
+    if record.last(EventKind.PARTITION) is None:
         return None
+    if not manifest.exists():
+        return f"{manifest}: is missing, and with it the record of looks"
     try:
-        looks = LooksFile.beside(run.manifest, read_manifest(run.manifest))
+        looks = LooksFile.beside(manifest, read_manifest(manifest))
         looks.verify()
         known = {look.id for look in looks.looks()}
     except HeldoutError as error:

@@ -17,6 +17,7 @@ from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare
 from heldout.experiments.campaigns.summary import summarise
 from heldout.experiments.campaigns.verifying import verify_run
+from heldout.gepa.emission import withdraw
 from heldout.gepa.events import EventKind
 from heldout.gepa.record import Record
 from heldout.splits.errors import BadInput, LooksSpent
@@ -217,6 +218,78 @@ def test_a_cap_that_cannot_pay_for_the_confirmation_is_refused_before_any_call(t
     with pytest.raises(BadInput, match=r"budget.calls: 20 cannot pay for the held-out baseline"):
         run_small(tmp_path, {"budget": {"calls": 20}})
     assert not (tmp_path / "run").exists()
+
+
+def test_an_edited_configuration_is_refused_on_resume(tmp_path: Path) -> None:
+    ended = run_small(tmp_path)
+    text = ended.run.config.read_text()
+    ended.run.config.write_text(text.replace("max_words: 400", "max_words: 300"))
+    with pytest.raises(BadInput, match="was edited after the run began"):
+        resume_small(ended.run.path)
+
+
+def test_a_run_whose_partition_is_gone_draws_no_second_one(tmp_path: Path) -> None:
+    planted(tmp_path, {})
+    manifest = tmp_path / "partition.json"
+    config = from_files(tmp_path) | {"partition": {"manifest": str(manifest)}}
+    whole = run_small(tmp_path, config)
+    lines = whole.run.journal.read_bytes().splitlines(keepends=True)
+    whole.run.journal.write_bytes(b"".join(lines[: len(lines) // 2]))
+    manifest.unlink()
+    with pytest.raises(BadInput, match="is gone; the run was begun on it"):
+        resume_small(whole.run.path)
+    assert not manifest.exists()
+
+
+def test_paths_of_a_configuration_hold_wherever_it_is_resumed(tmp_path, monkeypatch) -> None:
+    planted(tmp_path, {})
+    relative = {
+        "synthetic": None,
+        "pairs": "pairs.jsonl",
+        "consultations": "consultations.jsonl",
+    }
+    write_config(tmp_path, {"benchmark": relative, "partition": {"manifest": "m.json"}})
+    monkeypatch.chdir(tmp_path)
+    checked = prepare(Path("campaign.yaml"), (), tmp_path / "run")
+    assert checked.config.benchmark.pairs == tmp_path / "pairs.jsonl"
+    assert checked.manifest == tmp_path / "m.json"
+
+
+def test_a_finished_run_without_its_report_gets_it_on_resume(tmp_path: Path) -> None:
+    ended = run_small(tmp_path)
+    ended.run.report.unlink()
+    resume_small(ended.run.path)
+    assert ended.run.report.is_file()
+
+
+def test_verify_names_a_missing_store_and_a_changed_decision(tmp_path: Path) -> None:
+    ended = run_small(tmp_path)
+    assert verify_run(ended.run.path).exit_status == 0
+    gate = ended.run.gate.read_text()
+    ended.run.gate.write_text(gate.replace('"rule": "interval"', '"rule": "point"'))
+    assert "says something else than the journal" in verify_run(ended.run.path).fault
+    ended.run.gate.write_text(gate)
+    ended.run.store.unlink()
+    assert "is missing, and with it the calls" in verify_run(ended.run.path).fault
+
+
+def test_a_late_fault_leaves_an_empty_directory_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with pytest.raises(BadInput, match="effect"):
+        run_small(tmp_path, {"student": {"parameters": {"effect": "abc"}}})
+    assert not [p for p in (tmp_path / "run").iterdir() if p.name != ".lock"]
+
+
+def test_nothing_outside_the_run_is_removed_through_a_link(tmp_path: Path) -> None:
+    ended = run_small(tmp_path)
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "a.txt").write_text("mine")
+    shutil.rmtree(ended.run.path / "prompts", ignore_errors=True)
+    (ended.run.path / "prompts").symlink_to(victim)
+    withdraw(ended.run.path)
+    assert (victim / "a.txt").read_text() == "mine"
+    assert not (ended.run.path / "prompts").exists()
 
 
 def test_resume_may_raise_budgets_and_nothing_else(tmp_path: Path) -> None:

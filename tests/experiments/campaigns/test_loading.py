@@ -151,7 +151,7 @@ def test_the_data_folder_is_a_fault_only_where_a_value_needs_it(tmp_path, monkey
     )
     assert "needs the environment variable HELDOUT_DATA" in faults(path)[0]
     config = load_config(path, ["benchmark.pairs=elsewhere.jsonl"])
-    assert config.benchmark.pairs == Path("elsewhere.jsonl")
+    assert config.benchmark.pairs == Path.cwd() / "elsewhere.jsonl"
     monkeypatch.setenv("HELDOUT_DATA", "/data")
     assert load_config(path).benchmark.pairs == Path("/data/p.jsonl")
 
@@ -159,6 +159,35 @@ def test_the_data_folder_is_a_fault_only_where_a_value_needs_it(tmp_path, monkey
 def test_relative_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     path = write_config(tmp_path, {"benchmark": {"synthetic": None, "pairs": "p.jsonl"}})
     assert load_config(path).benchmark.pairs == tmp_path / "p.jsonl"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seed: 2024-13-45", "seed: !!int abc", "seed: !!bool abc", "seed: !!timestamp abc",
+        "seed: !foo x", "seed: =", "seed: <<", "seed: " + "9" * 5000, "models:", "seed:", "? ",
+    ],
+)  # fmt: skip
+def test_odd_values_are_faults_of_their_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(f"name: x\n{text}\n")
+    assert faults(path)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "seed=2024-13-45", "seed=!!int abc", "seed=true", "seed='7'", "concurrency='4'",
+        "search.iterations=true", "budget.usd=.inf", "search.clean_weight=.nan",
+        "search.stop_usd=.inf", f"confirm.samples={10**400}", f"seed={10**30}",
+        "student.budget.max_tokens=9223372036854775808",
+    ],
+)  # fmt: skip
+def test_values_that_no_run_could_use_are_faults(tmp_path: Path, setting: str) -> None:
+    assert any(
+        setting.split("=", maxsplit=1)[0] in line
+        for line in faults(write_config(tmp_path), setting)
+    )
 
 
 def test_off_is_a_word_and_not_false(tmp_path: Path) -> None:
