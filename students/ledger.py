@@ -198,12 +198,6 @@ class Ledger:
         self._whole.held = Amount()
         self._wake()
 
-    def check(self, amount: Amount) -> None:
-        """Raise HardCapReached if `amount` does not fit beside all that is spent and reserved."""
-        over = self._whole.blocked(amount, self._whole.reserved)
-        if over:
-            raise HardCapReached(*over)
-
     def reserve(self, spec: CallSpec) -> Reservation | None:
         """Set aside the largest cost of `spec`; None while only calls in flight stand in the way.
 

@@ -8,7 +8,7 @@ calls; calls of other runs are used only where the reuse mode says so.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
@@ -35,7 +35,6 @@ from heldout.students.store_rows import (
     Row,
     StoredCall,
     call_of,
-    calls_digest,
     row_of,
 )
 
@@ -135,16 +134,6 @@ class CallStore:
     def calls(self) -> Iterator[StoredCall]:
         """This run's calls, in the order in which they were stored."""
         return iter(list(self._memo.values()))
-
-    def digest(self, keys: Iterable[str]) -> str:
-        """One hash for the calls behind an evaluation. Raises KeyError for a call not stored."""
-        return calls_digest(self._memo[key] for key in keys)
-
-    def raw(self, key: str) -> str | None:
-        """What the provider sent, word for word; None for a call this run does not hold."""
-        own = sa.select(CALLS.c.raw).where(CALLS.c.run_id == self.run_id, CALLS.c.key == key)
-        with self._writing():
-            return self._connection.execute(own).scalar()
 
     def sync(self) -> None:
         """Make everything put so far survive a power cut; called before a journal event.

@@ -6,14 +6,13 @@ Keys of providers, headers and endpoints are no part of a call, so no column cou
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import sqlalchemy as sa
 
-from heldout.splits.hashing import canonical_json, sha256_json
+from heldout.splits.hashing import canonical_json
 from heldout.students.calls import CallSpec, Stage
 from heldout.students.chat import Budget, ChatReply, FinishReason, Message, Usage
 
@@ -88,16 +87,6 @@ class StoredCall:
     origin: str | None = None
     latency_s: float = 0.0
     elapsed_s: float = 0.0
-
-    @cached_property
-    def digest(self) -> str:
-        """Hash of the key and the normalised reply: what a judgement is a function of."""
-        return sha256_json([self.key, self.reply.text, self.reply.reasoning, self.reply.finish])
-
-
-def calls_digest(calls: Iterable[StoredCall]) -> str:
-    """One hash for the calls behind an evaluation, whatever their order."""
-    return sha256_json(sorted(call.digest for call in calls))
 
 
 def storable(text: str) -> str:
