@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import RenderableType
 
 from heldout.experiments.analysis.cluster_models import Assumed, DifferenceModel, Pilot, pair_counts
@@ -23,8 +24,10 @@ from heldout.experiments.campaigns.loading import load_config
 from heldout.experiments.campaigns.rundir import RunDirectory
 from heldout.gepa.gate_settings import primary_family
 from heldout.gepa.statistics.difference import difference
+from heldout.gepa.statistics.resampling import generator
 from heldout.splits.errors import BadInput
 
+ACCEPTANCE_DRAWS = 4_000
 SUMMARY_DRAWS = 500
 """Simulated data sets a figure of a dry run: quick, with an error of about two points."""
 
@@ -69,6 +72,29 @@ def short_form(checked: Checked) -> Resolution:
     )
     gate = checked.config.gate
     return resolution(Simulator(Assumed(), accept, heldout, gate, settings))
+
+
+def acceptance_sentence(checked: Checked) -> str:
+    """How often a child enters on a minibatch of the chosen size: one no better, one better.
+
+    Under the assumed differences, from pairs alone: clean notes, whose weight is small by default,
+    are left out.
+    """
+    search, hoped = checked.config.search, checked.config.gate.hoped_gain
+    batch = np.full(
+        (ACCEPTANCE_DRAWS, search.minibatch_consultations), search.minibatch_errored, dtype=np.int64
+    )
+    rng = generator(checked.config.seed, "plan", "acceptance")
+    shares = [
+        float((Assumed().draw(batch, effect, rng).mean > search.acceptance_margin + 1e-12).mean())
+        for effect in (0.0, hoped)
+    ]
+    return (
+        f"acceptance on {search.minibatch_consultations} consultations of "
+        f"{search.minibatch_errored} errored notes: a child that is no better enters in "
+        f"{shares[0]:.0%} of tries, one better by {hoped:.3f} in {shares[1]:.0%} "
+        f"(±{1 / (2 * ACCEPTANCE_DRAWS**0.5):.1%})"
+    )
 
 
 def _sizes(checked: Checked) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout.experiments.analysis.powering import short_form
+from heldout.experiments.analysis.powering import acceptance_sentence, short_form
 from heldout.experiments.campaigns.checks import Checked
 from heldout.experiments.estimates import estimate, estimate_text
 from heldout.gepa.minibatch import ConsultationFirst
@@ -50,7 +50,7 @@ def plan(checked: Checked) -> dict[str, Any]:
         },
         "estimate": estimate(checked, loaded),
         "power": resolved.to_json(),
-        "power_in_words": list(resolved.sentences),
+        "power_in_words": [*resolved.sentences, acceptance_sentence(checked)],
         "warnings": [*partition.warnings, *resolved.warnings],
         "notices": list(checked.notices),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,17 @@ def test_a_dry_run_plans_and_writes_nothing(tmp_path: Path) -> None:
     assert planned["consultations"] == {"reflect": 5, "accept": 4, "heldout": 7}
     assert any("held-out" in line for line in planned["warnings"])
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_plan_prints_what_the_acceptance_rule_does_at_the_chosen_size(tmp_path) -> None:
+    """A peer accepts on a strict sum over three items and says nothing of what that lets in."""
+    path = write_config(tmp_path)
+    words = heldout("run", path, "--dry-run").stdout
+    small = re.search(r"no better enters in (\d+)% of tries, one better by 0.050 in (\d+)%", words)
+    assert 30 <= int(small[1]) < int(small[2]) <= 70
+    strict = heldout("run", path, "--dry-run", "--set", "search.acceptance_margin=0.2").stdout
+    found = re.search(r"no better enters in (\d+)% of tries", strict)
+    assert int(found[1]) < int(small[1]) / 2
 
 
 def test_split_and_looks_go_by_files(tmp_path: Path) -> None:
