@@ -78,7 +78,7 @@ class Caller:
         self._shares = store.reuse is Reuse.READ_WRITE
         self._connected = {n for n, model in models.items() if isinstance(model, ConnectedModel)}
         self._in_flight: dict[str, _Flight] = {}
-        self._broken: StoreUnavailable | None = None
+        self._over: StoreUnavailable | CallRefused | None = None
         self._breaker = Breaker(self._retry)
         self._prefixes = Prefixes()
 
@@ -125,8 +125,8 @@ class Caller:
         by = self._stop()
         if by:
             raise StopRequested(by)
-        if self._broken is not None:
-            raise StoreUnavailable(self._broken.where, self._broken.detail)
+        if self._over is not None:
+            raise self._over.with_traceback(None)
         self._breaker.check()
 
     async def _buy(self, spec: CallSpec, flight: _Flight) -> StoredCall:
@@ -152,8 +152,7 @@ class Caller:
                 self.ledger.refund(reservation)
             if prefix is not None:
                 self._prefixes.warmed(prefix, answered=stored is not None)
-            if stored is None:
-                self.store.release(spec)
+            self.store.release(spec)
         return stored
 
     def _from_store(self, spec: CallSpec) -> StoredCall | None:
@@ -205,7 +204,7 @@ class Caller:
             stored = self.store.put(spec, reply, latency_s=latency_s, elapsed_s=self.ledger.wall_s)
         except StoreUnavailable as error:
             # What cannot be stored is not bought.
-            self._broken = error
+            self._over = error
             raise
         self.counts.made += 1
         self.ledger.charge(stored)
@@ -224,7 +223,9 @@ class Caller:
         """Count a fault and set how long to wait; raises when waiting is no use."""
         self.counts.faults[error.kind] += 1
         if not error.transient:
-            raise CallRefused(describe(spec), error.kind, str(error)) from error
+            # The run cannot be finished as it is, so nothing more is sent.
+            self._over = CallRefused(describe(spec), error.kind, str(error))
+            raise self._over from error
         self._breaker.failed(error)
         self._check()
         flight.failures += 1

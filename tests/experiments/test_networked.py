@@ -8,6 +8,7 @@ from tests.support.postgres import postgres
 
 from heldout.experiments.soak.networked import (
     CHILD,
+    IN_FLIGHT,
     cap,
     faults,
     kill,
@@ -85,6 +86,7 @@ def test_a_rejected_key_ends_in_one_line_and_a_run_that_can_be_resumed(tmp_path,
         with pytest.raises(CallRefused, match="refused") as caught:
             net.campaign(tmp_path / "refused")
         assert len(caught.value.lines) == 1
+        assert net.provider.faults["auth"] <= IN_FLIGHT
         net.provider.refuse_from = None
         ended = net.campaign(tmp_path / "refused")
         assert told(ended)["lineage_sha256"] == whole.told["lineage_sha256"]

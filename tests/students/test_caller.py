@@ -112,6 +112,19 @@ def test_a_fault_that_will_not_pass_is_asked_once(store):
     assert len(model.requests) == 1
 
 
+def test_after_a_refusal_nothing_more_is_sent(store):
+    def answer(request, number):
+        if number == 5:
+            raise InfrastructureFailure("no such model", kind="not_found", transient=False)
+        return reply()
+
+    model = ScriptedModel(answer, delay_s=0.005)
+    found = results(calling(store, model), [spec(str(n)) for n in range(40)])
+    assert sum(isinstance(result, CallRefused) for result in found) == 40 - len(store)
+    assert len(model.requests) <= 5 + 1 + 4
+    assert len(store) == len(model.requests) - 1
+
+
 def test_retry_after_is_honoured(store):
     def answer(request, number):
         if number == 0:
