@@ -21,7 +21,7 @@ id; no body holds a word of any note or transcript. Rates lie in [0, 1].
 | `gate` | the decision with all rules, side conditions, measures |
 | `emission` | hashes of prompt file and card |
 | `finished` | finish reason, decision, `lineage_sha256`, totals |
-| `opened`, `resumed`, `stopped`, `amended` (remarks) | versions, host, reason, changed settings |
+| `opened`, `resumed`, `stopped` (remarks) | versions, platform, raised caps; reason |
 | `calls` (remark) | what a session asked of models: requests, faults by kind, sent twice |
 """
 
@@ -54,7 +54,6 @@ class EventKind(StrEnum):
     OPENED = "opened"
     RESUMED = "resumed"
     STOPPED = "stopped"
-    AMENDED = "amended"
     CALLS = "calls"
 
 
@@ -63,7 +62,6 @@ REMARKS = frozenset(
         EventKind.OPENED,
         EventKind.RESUMED,
         EventKind.STOPPED,
-        EventKind.AMENDED,
         EventKind.CALLS,
     }
 )

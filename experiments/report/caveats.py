@@ -109,8 +109,8 @@ def _follows(view: RunView, side: Side) -> Iterator[str]:
 
 def _process(view: RunView) -> Iterator[str]:
     opened = view.opened
-    if view.amendments:
-        yield f"Settings were amended {len(view.amendments)} times after the start."
+    if view.raised:
+        yield f"Caps were raised after the start: {', '.join(view.raised)}."
     if opened.get("reuse", "off") != "off":
         yield f"Calls of other runs were used (store.reuse {opened['reuse']})."
     dirty: Body | list[str] = opened.get("dirty") or []

@@ -6,7 +6,7 @@ candidate depends on events up to that candidate alone, so that a page written e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -63,7 +63,7 @@ class RunView:
         self.candidates: dict[str, Body] = {}
         self.iterations: list[Body] = []
         self.looks: list[Body] = []
-        self.amendments: list[Body] = []
+        self.raised: list[str] = []
         self.moments: dict[str, Moment] = {}
         self._single: dict[EventKind, Body] = {}
         self._evaluations: dict[tuple[str, str | None, int], list[Body]] = {}
@@ -100,8 +100,8 @@ class RunView:
             case EventKind.ITERATION:
                 self.iterations.append(body)
                 self._calls = body["spent"]["calls"]
-            case EventKind.AMENDED:
-                self.amendments.append(body)
+            case EventKind.RESUMED:
+                self.raised += body.get("raised", ())
         if event.kind in SINGLE and not (event.kind is EventKind.OPENED and self.opened):
             self._single[event.kind] = body
 
@@ -295,11 +295,6 @@ def read_view(run_dir: Path) -> RunView:
     if not view.opened:
         raise BadInput.one(str(path), "has no event yet")
     return view
-
-
-def labels_of(view: RunView, ids: Sequence[str]) -> list[NoteLabel]:
-    """Labels of notes."""
-    return [view.labels[id_] for id_ in ids]
 
 
 def milliseconds(time: str) -> int:

@@ -74,7 +74,7 @@ def _tags(view: RunView, policy: TextPolicy) -> dict[str, str]:
         "versions": ", ".join(f"{k} {v}" for k, v in opened.get("versions", {}).items()),
         "manifest_sha256": view.partition.get("manifest_sha256"),
         "planned_looks": view.partition.get("planned_looks"),
-        "amended": len(view.amendments) or None,
+        "caps_raised": ", ".join(view.raised) or None,
         "candidates": len(view.candidates),
         "entered": len(view.entered),
         "winner": None if view.winner is None else view.winner["id"],
