@@ -54,7 +54,7 @@ def run_campaigns(
     checked = prepare(config, settings, where)
     if dry_run:
         planned = plan(checked)
-        print(json.dumps(planned, indent=2) if as_json else plan_text(planned))
+        print(_json(planned) if as_json else plan_text(planned))
         return 0
     ended = start(checked, where, options)
     return _finish(ended, as_json)
@@ -170,8 +170,7 @@ def _finish(ended: Ended, as_json: bool) -> int:
         print(_json(summary))
     else:
         print(ending(summary))
-    if ended.untracked:
-        print(f"MLflow did not follow: {ended.untracked}; try heldout sync", file=sys.stderr)
+    _say_untracked(ended)
     if ended.error is not None:
         print(ended.error, file=sys.stderr)
     return ended.exit_status
@@ -185,10 +184,17 @@ def _finish_family(done: Sequence[Ended], as_json: bool) -> int:
     else:
         for summary in summaries:
             print(f"\n{summary['name']}{ending(summary)}")
-    errors = {str(ended.error) for ended in done if ended.error is not None}
-    for error in errors:
+    for ended in done:
+        _say_untracked(ended)
+    # One fault stops them all; it is told once.
+    for error in dict.fromkeys(str(ended.error) for ended in done if ended.error is not None):
         print(error, file=sys.stderr)
     return max(ended.exit_status for ended in done)
+
+
+def _say_untracked(ended: Ended) -> None:
+    if ended.untracked:
+        print(f"MLflow did not follow: {ended.untracked}; try heldout sync", file=sys.stderr)
 
 
 def _json(value: Any) -> str:

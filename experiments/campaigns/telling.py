@@ -21,8 +21,6 @@ REASONS = {
     "seed_won": "a seed won on accept, there is nothing to confirm",
     "pre_gate": "accept showed no gain, so the held-out look was not bought",
 }
-
-
 SEARCH_ENDS = {
     "stall": "no new best for a while (search.stall)",
     "stop_usd": "search.stop_usd was reached",
@@ -67,7 +65,7 @@ STOPPED = {
     "hard_cap": "a hard cap was reached",
     "stop_requested": "a person asked for it",
     "circuit_open": "calls failed again and again",
-    "store_unavailable": "the call store could not be written",
+    "store_unavailable": "the disk or the call store took no more",
     "fault": "something has to be mended first",
 }
 
