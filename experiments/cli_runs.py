@@ -1,4 +1,4 @@
-"""Commands on a run that exists: report, lineage, sync, ui, gate."""
+"""Commands on a run that exists: report, lineage, sync, ui, gate, optimism."""
 
 from __future__ import annotations
 

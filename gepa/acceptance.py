@@ -1,6 +1,6 @@
 """Acceptance: does a child enter the pool? Asked on its parent's minibatch, then on accept.
 
-A rule is a frozen dataclass. The default is that of STUDY.md's confirmatory campaign: a better
+A rule is a frozen dataclass. The default is that of the study's confirmatory campaign: a better
 mean reward on the minibatch is enough, and the frontier prunes later. The second campaign's asks
 again on the full accept set.
 """

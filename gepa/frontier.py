@@ -2,7 +2,8 @@
 
 A candidate leads an example when no candidate has a higher value on it; ties lead together. It is
 on the frontier if it leads something and no other candidate leads a strict superset of what it
-leads. Source of the idea: GEPA (Agrawal et al. 2025); values per example as in DESIGN §3.
+leads. Source of the idea: GEPA (Agrawal et al. 2025); the values per example are
+here a win, tie or loss against the clean twin, or a reward.
 """
 
 from __future__ import annotations
@@ -81,10 +82,6 @@ class Frontier:
                 id_: int(n) for id_, n, gone in zip(ids, size, inside, strict=True) if not gone
             }
             self.members[candidate] = mine
-
-    def leads(self, candidate: str) -> BoolArray:
-        """The examples a frontier candidate leads, shape (examples,)."""
-        return self._leads[candidate]
 
     def draw(self, *path: Part, without: frozenset[str] = frozenset()) -> str:
         """A frontier candidate, in proportion to the examples it leads."""

@@ -119,11 +119,6 @@ class RunJournal:
             raise BadInput.one(str(path), f"cannot be written ({error.strerror})") from error
 
     @property
-    def head(self) -> str:
-        """Hash of the last event on record."""
-        return self._head
-
-    @property
     def replaying(self) -> bool:
         """True while events on record are still ahead."""
         return any(not event.is_remark for event in self._recorded[self._cursor :])

@@ -1,7 +1,7 @@
 """Minibatches: drawn consultation first, so that every errored note comes with its clean twin.
 
 A pool of notes is mostly errored ones; a draw of rows would hold errored notes without anything to
-compare them with. As in STUDY.md: four consultations, up to three of them with partial omissions;
+compare them with. As in the study: four consultations, up to three of them with partial omissions;
 of each the clean twin and two errored notes, a partial omission first.
 """
 
@@ -16,8 +16,8 @@ from heldout.splits.randomness import Part, shuffled
 
 @dataclass(frozen=True, slots=True)
 class ConsultationFirst:
-    """Draws `consultations` of reflect, at most `partial_share` of them chosen for partial
-    omissions, and of each `errored` errored notes with their clean twins.
+    """Draws `consultations` of reflect, at most `partial_consultations` of them chosen
+    for partial omissions, and of each `errored` errored notes with their clean twins.
     """
 
     consultations: int = 4

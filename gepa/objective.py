@@ -1,6 +1,6 @@
 """Rewards: what one judged note is worth to the search.
 
-The formulas are those of STUDY.md's confirmatory campaign. A reward is a strategy, a frozen
+The formulas are those of the study's confirmatory campaign. A reward is a strategy, a frozen
 dataclass with one method, so that its configuration is journalled with the campaign.
 """
 

@@ -43,8 +43,7 @@ class Held:
 class Parts:
     """Everything a campaign works with, built and checked before its first call.
 
-    `facts` are plain values that go on the card as they are (models, data digests);
-    `fresh_student` gives the student under a named occasion, for calls bought afresh.
+    `facts` are plain values that go on the card as they are (models, data digests).
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 An objective is a frozen dataclass with one method that turns a score table into a tuple, higher
 is better, compared from the left. Ties are broken outside: shorter block, then older candidate.
-The three are those of STUDY.md's campaigns.
+The three are those of the study's campaigns (`configs/study/`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a campaign can be told about its search and its confirmation; defaults as in DESIGN §3.
+"""What a campaign can be told about its search and its confirmation.
 
 Frozen dataclasses: the configuration file is validated into them, the journal records them whole.
 """

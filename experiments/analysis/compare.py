@@ -189,7 +189,7 @@ def _swept_flags(table: ScoreTable, cap: float) -> BoolArray:
 
 
 def to_json(result: Comparison) -> dict[str, Any]:
-    """The comparison with stable keys (DESIGN §7)."""
+    """The comparison with stable keys."""
     table = result.candidate.table
     sign, flags = result.sign_test, result.mcnemar
     return {

@@ -98,10 +98,6 @@ class PowerReport:
     selection_optimism: Estimate
     needed: int | None
 
-    def of_rule(self, name: RuleName) -> RulePower:
-        """The figures of one rule."""
-        return next(rule for rule in self.rules if rule.rule == name)
-
 
 @dataclass(frozen=True)
 class Simulator:

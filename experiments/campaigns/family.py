@@ -84,7 +84,9 @@ def start_family(members: Sequence[Member], folder: Path, options: Options) -> l
     family = _declared(members, uuid.uuid4().hex[:12])
     folder = folder.resolve()
     tasks = [
-        Task(m.checked, m.run, identity(m.checked.config, options, family), options, _OPENED)
+        Task(
+            m.checked, m.run, identity(m.checked.config, options, family), options, EventKind.OPENED
+        )
         for m in members
     ]
     for task in tasks:
@@ -128,9 +130,6 @@ def resume_family(folder: Path, settings: Sequence[str], options: Options) -> li
             for m, record in zip(members, records, strict=True)
         ]
     )
-
-
-_OPENED = EventKind.OPENED
 
 
 def _members(configs: Sequence[Config], folder: Path) -> list[Member]:

@@ -1,8 +1,8 @@
 """The campaign configuration: one YAML file, strictly typed. Unknown keys are faults.
 
 Every section is a frozen model; search, confirm and gate are the engine's own settings, validated
-as they stand. Defaults that depend on other values (partition manifest, benchmark seed, tracking
-address) are filled in by `heldout.experiments.setup`.
+as they stand. Where a default depends on other values (partition manifest, benchmark seed, tracking
+address and text) the field is None here and whoever uses it fills it in.
 """
 
 from __future__ import annotations

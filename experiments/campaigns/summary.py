@@ -1,4 +1,4 @@
-"""The JSON object that stands for a run (DESIGN §7), computed from its journal."""
+"""The JSON object that stands for a run, computed from its journal."""
 
 from __future__ import annotations
 

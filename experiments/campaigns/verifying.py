@@ -53,7 +53,7 @@ class Verified:
 
 
 def verify_run(path: Path) -> Verified:
-    """Check journal chain, lineage hash, gate file, emitted files and looks of a run."""
+    """Check journal chain, lineage hash, stored calls, gate file, emitted files and looks."""
     run = existing_run(path)
     checked: list[str] = []
     try:

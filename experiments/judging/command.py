@@ -81,7 +81,7 @@ class JudgeReport:
     params: Mapping[str, str]
 
     def to_json(self) -> list[dict[str, Any]]:
-        """One object a design (DESIGN §7)."""
+        """One object a design."""
         return [{**result.to_json(), "simulated": self.simulated} for result in self.results]
 
 

@@ -147,7 +147,7 @@ class DesignResult:
         return {key: _averaged([run[key] for run in runs]) for key in runs[0]}
 
     def to_json(self) -> dict[str, Any]:
-        """The object `heldout judge --json` prints (DESIGN §7), with what else is known."""
+        """The object `heldout judge --json` prints, with what else is known."""
         return {
             "design": self.design.name,
             "family": self.design.family,

@@ -1,4 +1,4 @@
-"""The measures object that stands for one judge wherever JSON is printed (DESIGN §7)."""
+"""The measures object that stands for one judge wherever JSON is printed."""
 
 from __future__ import annotations
 
