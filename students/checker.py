@@ -21,7 +21,7 @@ from heldout.students.student import Judgement, Outcome
 
 @dataclass(frozen=True)
 class PerFactChecker:
-    """Facts once a consultation, one keyed check a note (STUDY.md, two and three stages).
+    """Facts once a consultation, one keyed check a note (the study's two and three stages).
 
     Only the check paragraph evolves; `source` makes the facts and does not move with it. The score
     is the share captured on `scale`, in [0, 1]. `second_look` asks once more about absences, `rule`

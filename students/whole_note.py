@@ -19,7 +19,7 @@ SEVEN_OR_LESS = AtMost(7.0)
 
 @dataclass(frozen=True)
 class WholeNoteJudge:
-    """Faithfulness and completeness in one score (STUDY.md, «Judge designs»).
+    """Faithfulness and completeness in one score (the omission study's main design).
 
     `run_seed` enters the seed of every call. `contract` reads the reply, `rule` flags (None: the
     design has no rule of its own). `occasion` buys calls afresh (drift check).

@@ -32,7 +32,7 @@ from heldout.students.ledger import Amount, Caps, Role, price_faults
 from heldout.students.litellm_door import priced
 from heldout.students.pins import Door, PinnedModel, load_pins
 from heldout.students.pins_file import parameter_faults
-from heldout.students.prices import cost_usd, prompt_tokens_bound
+from heldout.students.prices import BYTES_A_TOKEN, cost_usd, prompt_tokens_bound
 from heldout.students.simulated.effects import Scale
 
 PAIRS_FILE = "pairs.jsonl.gz"
@@ -157,12 +157,13 @@ def confirmation_amount(notes: Iterable[Note], config: Config, student: PinnedMo
     """
     confirm: ConfirmSettings = config.confirm
     judgings = confirm.samples * confirm.replicates
-    longest = length_cap(config).characters
-    calls = build_student(config, student.pin).calls_per_judgement
+    judge = build_student(config, student.pin)
+    fixed = len(judge.frame.template) + length_cap(config).characters
+    calls = judge.calls_per_judgement
     total = Amount()
     for note in notes:
         prompt = prompt_tokens_bound([Message("user", note.transcript + note.text)])
-        prompt += (2000 + longest) // 3
+        prompt += -(-fixed // BYTES_A_TOKEN)
         tokens = prompt + config.student.budget.max_tokens
         usd = cost_usd(student.pin, prompt, config.student.budget.max_tokens) or 0.0
         total += Amount(calls, calls * tokens, calls * usd)

@@ -40,8 +40,7 @@ from heldout.experiments.campaigns.sessions import (
 )
 from heldout.gepa.deciding import Explored
 from heldout.gepa.events import EventKind
-from heldout.gepa.gate import Decision
-from heldout.gepa.gate import decide_family as holm
+from heldout.gepa.gate import Decision, decide_family
 from heldout.gepa.journal import read_journal
 from heldout.gepa.record import Record
 from heldout.splits.errors import BadInput, Fault, HeldoutError, UserFault
@@ -204,7 +203,7 @@ def _decided(tasks: Sequence[Task], explored: Sequence[Explored]) -> list[Explor
         for name, found in zip(names, explored, strict=True)
         if found.decision is not None
     }
-    adjusted = holm(decisions)
+    adjusted = decide_family(decisions)
     return [
         found.decided(adjusted[name]) if name in adjusted else found
         for name, found in zip(names, explored, strict=True)

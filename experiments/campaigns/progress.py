@@ -44,10 +44,6 @@ class State:
         elif event.kind is EventKind.CANDIDATE:
             self.candidates += 1
             self.entered += body["status"] == "entered"
-            if body["accept"] is not None:
-                value = body["accept"]["paired_omissions"]
-                if value is not None:
-                    self.best = value if self.best is None else max(self.best, value)
         elif event.kind is EventKind.ITERATION:
             self.iteration = body["iteration"]
             self.best = body["best"]

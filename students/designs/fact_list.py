@@ -14,7 +14,7 @@ from heldout.students.whole_note import WholeNoteJudge
 
 @dataclass(frozen=True)
 class FactListJudge:
-    """The whole-note judge with the audited facts in its prompt and one open score (STUDY.md)."""
+    """The whole-note judge with the audited facts in its prompt and one open score (after the study)."""
 
     question: WholeNoteJudge
     source: FactSource

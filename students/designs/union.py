@@ -13,7 +13,7 @@ from heldout.students.student import Judgement, Outcome, Student
 
 @dataclass(frozen=True)
 class Union:
-    """The per-fact rule or a whole-note flag (STUDY.md).
+    """The per-fact rule or a whole-note flag (after the study).
 
     The block under study goes to `first`; `second` keeps `second_block`. Both must have a flag
     rule. The score is 1 minus the share of the two that flag, so 1, 0.5 or 0.
