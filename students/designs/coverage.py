@@ -1,6 +1,6 @@
 """The coverage recipe: are the transcript's statements in the note, and the other way round?
 
-RAGAS-style (after the study). Its score is the coverage; the faithfulness of the note's own statements
+RAGAS-style. Its score is the coverage; the faithfulness of the note's own statements
 stands beside it as a figure.
 """
 

@@ -14,7 +14,7 @@ from heldout.students.whole_note import WholeNoteJudge
 
 @dataclass(frozen=True)
 class FactListJudge:
-    """The whole-note judge with the audited facts in its prompt and one open score (after the study)."""
+    """The whole-note judge with the audited facts in its prompt and one open score."""
 
     question: WholeNoteJudge
     source: FactSource
