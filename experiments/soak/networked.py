@@ -83,15 +83,13 @@ class Unharmed:
 
     told: dict[str, Any]
     asked: Counter[str]
-    seconds: float
 
 
 def unharmed(folder: Path, scale: Sequence[str] = ()) -> Unharmed:
     """Run the campaign that the others are compared with."""
     with network(folder, scale=scale) as net:
-        began = time.monotonic()
         ended = told(net.campaign(folder))
-        return Unharmed(ended, Counter(net.provider.asked), time.monotonic() - began)
+        return Unharmed(ended, Counter(net.provider.asked))
 
 
 def faults(
@@ -127,8 +125,8 @@ def kill(
     whole = whole or unharmed(folder / "whole", scale)
     needed = whole.asked
     with network(folder / "killed", scale=scale) as net:
-        after_s = uniform("network kill", number) * whole.seconds
-        stored = _kill(net, folder / "killed", after_s)
+        due = int(uniform("network kill", number) * needed.total())
+        stored = _kill(net, folder / "killed", due)
         before = Counter(net.provider.asked)
         ended = told(net.campaign(folder / "killed"))
         asked = Counter(net.provider.asked)
@@ -197,17 +195,15 @@ start(prepare(Path("configs/quickstart.yaml"), settings, run), run, Options(quie
 """
 
 
-def _kill(net: Network, folder: Path, after_s: float) -> int:
-    """Run the campaign in a child and kill it; how many calls it had stored."""
+def _kill(net: Network, folder: Path, due: int) -> int:
+    """Run the campaign in a child, kill it after its `due`-th request; how many calls it stored."""
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(folder), *net.settings])
-    run = RunDirectory(folder / "run")
-    while child.poll() is None and not net.provider.asked:
-        time.sleep(0.005)
-    time.sleep(after_s)
+    while child.poll() is None and net.loopback.requests <= due:
+        time.sleep(0.002)
     if child.poll() is None:
         os.kill(child.pid, signal.SIGKILL)
     child.wait()
-    return stored_calls(run)
+    return stored_calls(RunDirectory(folder / "run"))
 
 
 def stored_calls(run: RunDirectory) -> int:

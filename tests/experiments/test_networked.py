@@ -63,6 +63,7 @@ def test_a_kill_buys_nothing_again_that_was_stored(tmp_path, number, whole):
     result = kill(tmp_path, number, SMALL, whole)
     assert result["same_lineage"]
     assert result["never_sent"] == 0
+    assert 0 < result["stored_at_kill"] < whole.asked.total()
     assert result["sent_twice"] <= result["told_maybe_twice"] <= result["in_flight_allowed"]
 
 
