@@ -27,7 +27,8 @@ def write_counts(
     lines = [
         MARK,
         "",
-        f"Commit `{made_with['commit']}`, sources `{made_with['source_sha256'][:16]}`.",
+        f"Commit `{made_with['commit']}`, sources `{made_with['source_sha256'][:16]}`. "
+        "Judge and reflector behind the server are simulated.",
         "",
         *_faults(found["network_faults"]),
         *_kills(found["network_kill"]),
@@ -56,6 +57,7 @@ def _faults(found: Found) -> list[str]:
         f"| {told.total()} |",
         "",
         "By kind, at the server: " + _kinds(at_server) + ".",
+        "",
         "By kind, as told: " + _kinds(told) + ".",
         "",
     ]
