@@ -63,13 +63,14 @@ def guarded() -> Iterator[None]:
     except HeldoutError as error:
         print(error, file=sys.stderr)
         raise typer.Exit(error.exit_status) from None
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
-        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
-        raise typer.Exit(2) from None
     except BrokenPipeError:
         # Whoever read our output has gone (`heldout looks … | head`); not a fault.
         sys.stderr.close()
         raise typer.Exit(0) from None
+    except OSError as error:
+        # A path that no system call takes, such as a name of 300 letters.
+        print(f"{error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        raise typer.Exit(2) from None
 
 
 def version_option() -> Any:

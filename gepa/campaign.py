@@ -105,8 +105,7 @@ class Campaign:
             EventKind.CONTROL, control_body("accept", labels, word_counts(p.accept))
         )
         vault = p.heldout.vault
-        words = {id_: size.note_words for id_, size in vault.sizes.items()}
-        self.journal.append(EventKind.CONTROL, control_body("heldout", vault.labels, words))
+        self.journal.append(EventKind.CONTROL, control_body("heldout", vault.labels, vault.words))
 
     def _heldout_baseline(self) -> Side:
         self._phase(Phase.BASELINE)
@@ -274,9 +273,8 @@ class Campaign:
 
     def _setting(self) -> Setting:
         vault, facts = self.parts.heldout.vault, self.parts.facts
-        words = {id_: size.note_words for id_, size in vault.sizes.items()}
         return Setting(
-            word_count=paired(word_count_table(vault.labels, words)).value,
+            word_count=paired(word_count_table(vault.labels, vault.words)).value,
             clean_means=CleanMeans(facts["clean_means"]),
             simulated=facts["simulated"],
         )

@@ -127,6 +127,11 @@ class Vault:
     _reopen: Callable[[], tuple[Note, ...]] = field(repr=False)
 
     @property
+    def words(self) -> dict[str, int]:
+        """Words of each note, by id: what the word-count control scores."""
+        return {id_: size.note_words for id_, size in self.sizes.items()}
+
+    @property
     def standing(self) -> Standing:
         """How the plan of looks stands for this run, as of now."""
         return self.looks.standing(self.buyer)

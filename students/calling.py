@@ -59,6 +59,14 @@ class Asking:
         )
 
 
+class NoCalls:
+    """Stands for the caller while a student is only looked at (frame, range, calls)."""
+
+    async def call(self, spec: CallSpec) -> Answered:
+        """Nothing can be asked."""
+        raise RuntimeError(f"a {spec.stage} call of a student that was only to be looked at")
+
+
 @dataclass(frozen=True, slots=True)
 class Read(Generic[T]):
     """What one question yielded.

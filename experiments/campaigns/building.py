@@ -282,6 +282,7 @@ def _heldout_judge(
         score_range=student.score_range,
         target=target_of(checked),
         look_settings={
+            "model": pin.id,
             "samples": config.confirm.samples,
             "replicates": config.confirm.replicates,
             "seed": config.seed,

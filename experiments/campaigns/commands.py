@@ -119,6 +119,8 @@ def list_looks(manifest: Path, *, as_json: bool) -> Json | str:
             "run": look.run,
             "kind": str(look.kind),
             "target": look.target,
+            "model": look.settings.get("model"),
+            "simulated": str(look.settings.get("model", "")).startswith("sim/"),
             "block_sha256": look.block_sha256,
             "opened_at": look.opened_at,
             "closed": look.result is not None,

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.experiments.campaigns.checks import Checked
-from heldout.splits.benchmark import CleanMeans, NoteLabel
+from heldout.gepa.labels import label_body
+from heldout.splits.benchmark import CleanMeans
 from heldout.splits.vault import Splits
 from heldout.students.chat import ModelPin
 
@@ -40,24 +41,10 @@ def partition_body(checked: Checked, splits: Splits) -> dict[str, Any]:
             }
             for name in sizes
         },
-        "labels": {label.id: _label_body(label, split) for label, split in labels},
+        "labels": {label.id: label_body(label, split) for label, split in labels},
         "planned_looks": partition.planned_looks,
         "warnings": list(partition.warnings),
         "caveats": caveats(checked, splits),
-    }
-
-
-def _label_body(label: NoteLabel, split: str) -> dict[str, Any]:
-    return {
-        "split": split,
-        "consultation": label.consultation,
-        "stratum": label.stratum,
-        "class": label.note_class,
-        "twin": label.twin,
-        "trace": label.trace,
-        "severity": label.severity,
-        "source": label.source,
-        "pair_id": label.pair_id,
     }
 
 

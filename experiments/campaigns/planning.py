@@ -73,6 +73,7 @@ def plan_text(planned: dict[str, Any]) -> str:
         *planned["power_in_words"],
         *(f"warning: {line}" for line in planned["warnings"]),
         *planned["notices"],
+        *(["the models are simulated"] if planned["simulated"] else []),
         "nothing was written (dry run)",
     ]
     return "\n".join(lines)

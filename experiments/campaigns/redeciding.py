@@ -10,15 +10,17 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from heldout.experiments.campaigns.rundir import existing_run
+from heldout.experiments.campaigns.telling import SIMULATED
 from heldout.gepa.evaluation import Purpose
 from heldout.gepa.events import EventKind
 from heldout.gepa.gate import GateSettings, decide
 from heldout.gepa.journal import read_journal
+from heldout.gepa.labels import label_of
 from heldout.gepa.record import Record
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.rules import RuleName
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.splits.benchmark import NoteClass, NoteLabel, Severity, TraceLevel
+from heldout.splits.benchmark import NoteLabel
 from heldout.splits.errors import BadInput
 
 Body = Mapping[str, Any]
@@ -55,7 +57,7 @@ def redecide(run_dir: Path, rule: RuleName) -> dict[str, Any]:
             f"{told}{because}; the run decided by {gate['rule']}: {gate['decision']}",
             *body["sentences"],
             "nothing is emitted by deciding again",
-            *(["simulated models: no figure here is about a real one"] if simulated else []),
+            *([SIMULATED] if simulated else []),
         ],
     }
 
@@ -73,17 +75,7 @@ def heldout_labels(record: Record) -> Sequence[NoteLabel]:
     partition = record.last(EventKind.PARTITION)
     assert partition is not None  # every run with a gate event has one
     return [
-        NoteLabel(
-            id=id_,
-            consultation=body["consultation"],
-            stratum=body["stratum"],
-            note_class=NoteClass(body["class"]),
-            twin=body["twin"],
-            trace=None if body["trace"] is None else TraceLevel(body["trace"]),
-            severity=None if body["severity"] is None else Severity(body["severity"]),
-            source=body["source"],
-            pair_id=body["pair_id"],
-        )
+        label_of(id_, body)
         for id_, body in partition["labels"].items()
         if body["split"] == "heldout"
     ]

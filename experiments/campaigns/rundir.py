@@ -85,9 +85,19 @@ class RunDirectory:
             lock.release()
 
 
+def resolved(path: Path) -> Path:
+    """`path` made absolute. Raises BadInput for a link that leads to itself and for odd names."""
+    try:
+        absolute = path.resolve()
+        absolute.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise BadInput.one(str(path), f"is no usable path ({error})") from error
+    return absolute
+
+
 def existing_run(path: Path) -> RunDirectory:
     """The run at `path`. Raises BadInput where there is none."""
-    path = path.resolve()
+    path = resolved(path)
     shared = path.parent if (path.parent / FAMILY_FILE).is_file() else None
     run = RunDirectory(path, shared)
     if not run.path.is_dir():

@@ -19,7 +19,7 @@ from heldout.experiments.campaigns.checks import (
     new_partition,
 )
 from heldout.experiments.campaigns.loading import load_config, parse_setting
-from heldout.experiments.campaigns.rundir import RunDirectory, existing_run
+from heldout.experiments.campaigns.rundir import RunDirectory, existing_run, resolved
 from heldout.experiments.campaigns.schema import Config
 from heldout.experiments.campaigns.sessions import Ended, Options, Task, work, write_pages
 from heldout.gepa.events import EventKind
@@ -44,12 +44,17 @@ RAISABLE = "budget"
 
 def prepare(config_file: Path, settings: Sequence[str], run_dir: Path) -> Checked:
     """Load and check a configuration for a new run in `run_dir`. Writes nothing."""
-    run = RunDirectory(run_dir.resolve())
+    run = RunDirectory(resolved(run_dir))
     if run.path.exists() and not _is_free(run.path):
         raise BadInput.one(
             str(run_dir), "already exists; continue it with resume, or give another --run-dir"
         )
-    return check(load_config(config_file, settings), run)
+    checked = check(load_config(config_file, settings), run)
+    asked, frozen = checked.config.partition, checked.partition.planned_looks
+    if "planned_looks" in asked.model_fields_set and asked.planned_looks != frozen:
+        message = f"{asked.planned_looks} is not what the frozen manifest plans ({frozen})"
+        raise BadInput.one("partition.planned_looks", message)
+    return checked
 
 
 def _is_free(path: Path) -> bool:

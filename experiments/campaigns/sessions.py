@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any
 
 from heldout.experiments.calls_told import calls_body
@@ -17,6 +15,7 @@ from heldout.experiments.campaigns.provenance import provenance
 from heldout.experiments.campaigns.rundir import RunDirectory
 from heldout.experiments.report.pages import write_lineage, write_report
 from heldout.experiments.report.text import TextPolicy
+from heldout.experiments.stopping import stop_requests
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.campaign import Campaign
 from heldout.gepa.events import Event, EventKind, FinishReason
@@ -118,7 +117,7 @@ def sitting(task: Task) -> Iterator[Sitting]:
         if writer is not None:
             stack.callback(writer.close)
             observers.append(writer.observe)
-        stop = stack.enter_context(_stop_requests(task.run))
+        stop = stack.enter_context(stop_requests(task.run.stop_file))
         session = stack.enter_context(
             open_session(
                 task.checked,
@@ -233,25 +232,3 @@ def text_policy(checked: Checked) -> str:
     configured = checked.config.tracking.text
     public = checked.made is not None or checked.source.public
     return configured or ("full" if public else "hashes")
-
-
-@contextmanager
-def _stop_requests(run: RunDirectory) -> Iterator[Callable[[], str | None]]:
-    """A stop condition: the first Ctrl-C or SIGTERM, or the stop file.
-
-    The first signal lets calls in flight finish; a second one is the default again.
-    """
-    seen: list[str] = []
-    previous: dict[int, Any] = {}
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        seen.append(signal.Signals(number).name)
-        signal.signal(number, previous[number])
-
-    for caught in (signal.SIGINT, signal.SIGTERM):
-        previous[caught] = signal.signal(caught, note)
-    try:
-        yield lambda: seen[0] if seen else ("gepa.stop" if run.stop_file.exists() else None)
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

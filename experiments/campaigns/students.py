@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from heldout.experiments.campaigns.schema import Config
 from heldout.splits.errors import BadInput
-from heldout.students.calling import Calls
-from heldout.students.calls import CallSpec
+from heldout.students.calling import Calls, NoCalls
 from heldout.students.chat import ModelPin
 from heldout.students.designs.roster import Design, Family, find_design
 from heldout.students.designs.workshop import Roles, Workshop
 from heldout.students.student import Student
-
-
-@dataclass(frozen=True)
-class NoCalls:
-    """Stands for the caller while a student is only looked at."""
-
-    async def call(self, spec: CallSpec) -> object:
-        """Nothing is asked before everything is checked."""
-        raise RuntimeError(f"a {spec.stage} call before the run has begun")
 
 
 def design_of(config: Config) -> Design:
@@ -39,6 +27,5 @@ def build_student(
 
     Without a caller it can be looked at (frame, score range, calls), not asked.
     """
-    calls: Calls = NoCalls() if caller is None else caller  # type: ignore[assignment]
-    workshop = Workshop(Roles.all(pin), calls, config.seed, occasion=occasion)
+    workshop = Workshop(Roles.all(pin), caller or NoCalls(), config.seed, occasion=occasion)
     return design_of(config).build(workshop)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,9 @@ REASONS = {
     "seed_won": "a seed won on accept, there is nothing to confirm",
     "pre_gate": "accept showed no gain, so the held-out look was not bought",
 }
+MODULE = "heldout.experiments.cli"
+SIMULATED = "simulated models: no figure here is about a real one"
+
 SEARCH_ENDS = {
     "stall": "no new best for a while (search.stall)",
     "stop_usd": "search.stop_usd was reached",
@@ -76,9 +81,9 @@ def _next_step(summary: Json) -> list[str]:
     match summary["status"]:
         case "stopped" | "failed":
             why = STOPPED.get(summary["finish_reason"], summary["finish_reason"])
-            return [f"it stopped because {why}; continue: heldout resume {run}"]
+            return [f"it stopped because {why}; continue: {program()} resume {run}"]
         case "running":
-            return [f"if no process is at work on it: heldout resume {run}"]
+            return [f"if no process is at work on it: {program()} resume {run}"]
     return []
 
 
@@ -89,7 +94,7 @@ def ending(summary: Json) -> str:
     lines += [f"Calls:    {line}" for line in calls_lines(summary["calls"])]
     lines += [f"          but {line}" for line in summary["caveats"]]
     if summary["simulated"]:
-        lines.append("          simulated models: no figure here is about a real one")
+        lines.append(f"          {SIMULATED}")
     if summary["prompt_file"]:
         lines.append(f"Prompt:   {_shown(summary['prompt_file'])} (its card beside it)")
     lines.append(f"Run:      {run_dir}")
@@ -97,9 +102,9 @@ def ending(summary: Json) -> str:
         lines.append(f"          the search ended early: {SEARCH_ENDS[summary['finish_reason']]}")
     if summary["status"] == "finished":
         lines.append(f"Report:   {run_dir}/report.html")
-        lines.append(f"Lineage in MLflow: heldout ui {run_dir}")
+        lines.append(f"Lineage in MLflow: {program()} ui {run_dir}")
     else:
-        lines.append(f"Continue: heldout resume {run_dir}")
+        lines.append(f"Continue: {program()} resume {run_dir}")
     return "\n".join(lines)
 
 
@@ -115,9 +120,18 @@ def looks_text(found: Json) -> str:
         figures = "".join(f" · {k} {v:.3f}" for k, v in look["figures"].items() if v is not None)
         lines.append(
             f"{look['opened_at']} · {look['kind']:<8} · {look['run']} · "
+            f"{look['model'] or 'model unknown'}{' (simulated)' if look['simulated'] else ''} · "
             f"block {look['block_sha256'][:12]} · {state}{mark}{decision}{figures}"
         )
     return "\n".join(lines)
+
+
+def program() -> str:
+    """How this program is called from here: by name, or by its path where it is not on PATH."""
+    if shutil.which("heldout"):
+        return "heldout"
+    beside = Path(sys.executable).with_name("heldout")
+    return _shown(str(beside)) if beside.exists() else f"{_shown(sys.executable)} -m {MODULE}"
 
 
 def _figures(summary: Json) -> list[str]:

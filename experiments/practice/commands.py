@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
-from typing import Any, TextIO
+from typing import TextIO
 
 from heldout.experiments.practice.applying import ApplyReport, ApplyRequest, Counts, apply
 from heldout.experiments.practice.calibrating import (
@@ -32,6 +29,7 @@ from heldout.experiments.practice.rerunning import (
 )
 from heldout.experiments.practice.sitting import Asking, seed_of
 from heldout.experiments.practice.taken import Taken, take
+from heldout.experiments.stopping import stop_requests
 from heldout.splits.errors import BadInput
 from heldout.students.chat import Budget
 from heldout.students.ledger import Caps
@@ -144,7 +142,7 @@ def run_rerun(
         acknowledge_reuse=notes.acknowledge_reuse,
     )
     ticker = Ticker()
-    with stopping() as stop:
+    with stop_requests() as stop:
         return rerun(request, progress=lambda rung: ticker.now(f"judging at {rung}"), stop=stop)
 
 
@@ -156,7 +154,7 @@ def run_probe(source: str, ladders: Ladders, common: Common, *, top: int = 3) ->
     rungs = ladders.rungs(taken) if ladders.given else larger(taken.budget)
     request = ProbeRequest(taken.run, rungs, common.asking(taken), top)
     ticker = Ticker()
-    with stopping() as stop:
+    with stop_requests() as stop:
         return budget_probe(request, progress=lambda b: ticker.now(f"judging {b}"), stop=stop)
 
 
@@ -198,7 +196,7 @@ def run_calibrate(
         samples=common.samples,
     )
     ticker = Ticker()
-    with stopping() as stop:
+    with stop_requests() as stop:
         return calibrate_command(
             request, progress=lambda done, of: ticker.tell(f"{done} of {of} notes"), stop=stop
         )
@@ -246,7 +244,7 @@ def run_apply(
     def told(counts: Counts, usd: float | None) -> None:
         ticker.tell(counts.line(usd))
 
-    with stopping() as stop:
+    with stop_requests() as stop:
         return apply(request, progress=told, stop=stop)
 
 
@@ -297,25 +295,6 @@ class Ticker:
         """Print `line`."""
         self.told_at = time.monotonic()
         print(line, file=self.stream, flush=True)
-
-
-@contextmanager
-def stopping() -> Iterator[Callable[[], str | None]]:
-    """A stop condition: the first Ctrl-C or SIGTERM lets calls in flight finish, a second kills."""
-    seen: list[str] = []
-    previous: dict[int, Any] = {}
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        seen.append(signal.Signals(number).name)
-        signal.signal(number, previous[number])
-
-    for caught in (signal.SIGINT, signal.SIGTERM):
-        previous[caught] = signal.signal(caught, note)
-    try:
-        yield lambda: seen[0] if seen else None
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _split(text: str) -> list[str]:

@@ -14,19 +14,13 @@ from typing import Any, Literal
 import yaml
 
 from heldout.experiments.practice.sitting import Asking, identity, pinned_for
-from heldout.experiments.practice.taken import (
-    UNCONFIRMED,
-    NoCalls,
-    Taken,
-    card_text,
-    require_confirmed,
-)
+from heldout.experiments.practice.taken import UNCONFIRMED, Taken, card_text, require_confirmed
 from heldout.experiments.practice.thresholds import Chosen, threshold_for
 from heldout.experiments.practice.vendoring import PACKAGE, ROOTS, renamed, vendored
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_text
 from heldout.splits.reading import suggestion
-from heldout.students.calling import Calls
+from heldout.students.calling import Calls, NoCalls
 from heldout.students.chat import Budget, ModelPin
 from heldout.students.designs.roster import find_design
 from heldout.students.designs.workshop import Roles, Workshop

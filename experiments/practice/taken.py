@@ -23,8 +23,7 @@ from heldout.gepa.statistics.detection import swept
 from heldout.gepa.statistics.selection import Family
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_text
-from heldout.students.calling import Calls
-from heldout.students.calls import CallSpec
+from heldout.students.calling import NoCalls
 from heldout.students.chat import Budget, ModelPin
 from heldout.students.designs.roster import find_design
 from heldout.students.designs.workshop import Roles, Workshop
@@ -191,14 +190,6 @@ def frame_of(design: str, where: str) -> Frame:
     """The frame of a design. Raises BadInput for a name that is not in the roster."""
     shop = Workshop(Roles.all(ModelPin("none")), NoCalls(), run_seed=0)
     return find_design(design, where).build(shop).frame
-
-
-class NoCalls(Calls):
-    """For a design that is built to be looked at."""
-
-    async def call(self, spec: CallSpec) -> Any:
-        """Never."""
-        raise RuntimeError(f"no model is there to ask about {spec.item}")
 
 
 def block_in(prompt: str, frame: Frame) -> str | None:

@@ -17,11 +17,12 @@ from heldout.gepa.evaluation import Purpose
 from heldout.gepa.events import Event, EventKind
 from heldout.gepa.frontier import Frontier, Valuation, raw_reward, win_tie_loss
 from heldout.gepa.journal import read_journal
+from heldout.gepa.labels import label_of
 from heldout.gepa.objective import RankReward
 from heldout.gepa.record import Record
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.splits.benchmark import NoteClass, NoteLabel, Severity, TraceLevel
+from heldout.splits.benchmark import NoteLabel
 from heldout.splits.errors import BadInput
 
 Body = Mapping[str, Any]
@@ -111,7 +112,7 @@ class RunView:
 
     def _read_labels(self, labels: Mapping[str, Body]) -> None:
         for id_, body in labels.items():
-            self.labels[id_] = _label(id_, body)
+            self.labels[id_] = label_of(id_, body)
             self.split_of[id_] = body["split"]
 
     # -- single events ---------------------------------------------------------------------------
@@ -300,17 +301,3 @@ def read_view(run_dir: Path) -> RunView:
 def milliseconds(time: str) -> int:
     """Milliseconds since 1970 of a journal time."""
     return round(datetime.fromisoformat(time).timestamp() * 1000)
-
-
-def _label(id_: str, body: Body) -> NoteLabel:
-    return NoteLabel(
-        id=id_,
-        consultation=body["consultation"],
-        stratum=body["stratum"],
-        note_class=NoteClass(body["class"]),
-        twin=body["twin"],
-        trace=TraceLevel(body["trace"]) if body["trace"] else None,
-        severity=Severity(body["severity"]) if body["severity"] else None,
-        source=body["source"] or "",
-        pair_id=body["pair_id"],
-    )

@@ -153,3 +153,41 @@ def test_a_refused_rule_change_never_emits(finished: Path) -> None:
         assert "has no held-out comparison" in result.stderr
     else:
         assert one_object(result)["emits"] is False
+
+
+def test_looks_and_plans_call_simulated_models_so(finished: Path, tmp_path: Path) -> None:
+    manifest = finished / "partition.json"
+    rows = one_object(heldout("looks", manifest, "--json"))["looks"]
+    assert {(row["model"], row["simulated"]) for row in rows} == {("sim/judge", True)}
+    assert "sim/judge (simulated)" in heldout("looks", manifest).stdout
+    plan = heldout("run", write_config(tmp_path), "--dry-run").stdout
+    assert "the models are simulated" in plan
+
+
+def test_looks_that_a_frozen_manifest_does_not_plan_are_refused(tmp_path: Path) -> None:
+    pairs = tmp_path / "made.jsonl"
+    made = one_object(
+        heldout("synth", "--consultations", 16, "--seed", 3, "--out", pairs, "--json")
+    )
+    source = {
+        "synthetic": None,
+        "pairs": made["pairs_file"],
+        "consultations": made["consultations_file"],
+    }
+    config = write_config(tmp_path, {"benchmark": source})
+    manifest = tmp_path / "partition.json"
+    assert heldout("split", config, "--out", manifest).exit_code == 0
+    options = ["--set", f"partition.manifest={manifest}", "--dry-run"]
+    assert heldout("run", config, *options).exit_code == 0
+    result = heldout("run", config, *options, "--set", "partition.planned_looks=3")
+    assert result.exit_code == 2
+    assert "3 is not what the frozen manifest plans (1)" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["status", "verify", "resume", "report", "looks"])
+def test_paths_that_no_system_call_takes_are_named_faults(command: str, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for path in (tmp_path / "loop", tmp_path / ("n" * 300)):
+        result = heldout(command, path)
+        assert result.exit_code == 2, result
+        assert result.stderr.strip()

@@ -20,6 +20,7 @@ from heldout.gepa.events import EventKind
 from heldout.gepa.frontier import Frontier, win_tie_loss
 from heldout.gepa.gate import GateSettings, decide, pre_gate
 from heldout.gepa.journal import Observer, RunJournal
+from heldout.gepa.labels import label_body
 from heldout.gepa.objective import rank_reward
 from heldout.gepa.ranking import PairedFirst, best
 from heldout.gepa.record import Record
@@ -495,21 +496,6 @@ class _Maker:
 def _on_accept(candidate: Candidate) -> Judged:
     assert candidate.accept is not None
     return Judged.once(candidate.accept, threshold=swept(candidate.accept).threshold)
-
-
-def label_body(label: NoteLabel, split: str) -> dict[str, Any]:
-    """A note label as the partition event holds it."""
-    return {
-        "split": split,
-        "consultation": label.consultation,
-        "stratum": label.stratum,
-        "class": label.note_class,
-        "twin": label.twin,
-        "trace": label.trace,
-        "severity": label.severity,
-        "source": label.source,
-        "pair_id": label.pair_id,
-    }
 
 
 if __name__ == "__main__":
