@@ -74,7 +74,7 @@ def _emission(results: Results) -> list[str]:
     lines = [
         "## Emission rate of the quickstart, by simulated effect",
         "",
-        "«Passed»: the rule alone; its prediction comes from the spread of the held-out differences, "
+        "«Passed»: the rule alone; its prediction comes from the spread of held-out differences, "
         "which says nothing of side conditions. «Emitted»: the prediction takes the share that "
         "side conditions refuse as it was seen. Predictions with two binomial standard errors.",
         "",
