@@ -47,13 +47,13 @@ layers: $(STAMP) ## The direction of dependencies
 check: lint types layers test ## Every check; what CI runs
 
 soak: $(STAMP) ## The full counts behind the claims; resumable; writes docs/soak.md
-	$(BIN)/python -m heldout.experiments.soak
+	$(BIN)/python -m tests.soak
 
 picture: $(STAMP) ## Draw docs/run.svg from a real run of the quickstart
-	$(BIN)/python -m heldout.experiments.picture
+	$(BIN)/python -m tests.pictures.terminal
 
 pictures: $(STAMP) ## Take the reviewing pictures of a finished run (RUN=runs/…; needs chromium)
-	$(BIN)/python -m heldout.experiments.review_pictures $(RUN)
+	$(BIN)/python -m tests.pictures.review $(RUN)
 
 clean: ## Remove what the checks leave behind
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from heldout.gepa.objective import Reward, Scores, mean_reward, separation
-from heldout.gepa.ranking import Rank
+from heldout.gepa.objective import Rank
+from heldout.gepa.reward import Reward, Scores, mean_reward, separation
 from heldout.splits.benchmark import NoteLabel
 
 

@@ -14,8 +14,11 @@ from typing import Any
 
 from heldout.gepa.candidates import Candidate, Kind, Pool, Status
 from heldout.gepa.confirmation import Side
-from heldout.gepa.controls import control_body, word_count_table, word_counts
-from heldout.gepa.deciding import (
+from heldout.gepa.emission import emit, withdraw
+from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose
+from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
+from heldout.gepa.gate.decide import decide, pre_gate
+from heldout.gepa.gate.outcome import (
     Explored,
     HeldOut,
     Setting,
@@ -24,20 +27,17 @@ from heldout.gepa.deciding import (
     gate_body,
     measures_of,
 )
-from heldout.gepa.emission import emit, withdraw
-from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose
-from heldout.gepa.events import EventKind, FinishReason, Phase
-from heldout.gepa.files import write_whole
-from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
-from heldout.gepa.gate import decide, pre_gate
-from heldout.gepa.gate_settings import primary_family
+from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.objective import best
 from heldout.gepa.parts import Parts, Seed
-from heldout.gepa.ranking import best
-from heldout.gepa.record import Record
+from heldout.gepa.record.events import EventKind, FinishReason, Phase
+from heldout.gepa.record.files import write_whole
+from heldout.gepa.record.run import Record
 from heldout.gepa.search import Search, SearchParts, candidate_body, scores_of
-from heldout.gepa.statistics.detection import swept
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.paired import paired
+from heldout.gepa.statistics.rates.detection import swept
+from heldout.gepa.statistics.rates.paired import paired
+from heldout.gepa.word_control import control_body, word_count_table, word_counts
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.hashing import sha256_text
 

@@ -8,18 +8,18 @@ from math import ceil
 from typing import Any
 
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose, digest
-from heldout.gepa.events import EventKind
+from heldout.gepa.record.events import EventKind
 from heldout.gepa.settings import ConfirmSettings
 from heldout.gepa.spending import Spent
+from heldout.gepa.statistics.agreement.replicates import paired_spread
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.replicates import paired_spread
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note, NoteLabel
 from heldout.splits.hashing import sha256_text
+from heldout.splits.heldout.looks import LookKind, LookRequest, LookResult, NoteResult, slots
+from heldout.splits.heldout.vault import OpenLook, Vault
 from heldout.splits.journal import Journal
-from heldout.splits.looks import LookKind, LookRequest, LookResult, NoteResult, slots
 from heldout.splits.randomness import shuffled
-from heldout.splits.vault import OpenLook, Vault
 
 
 @dataclass(frozen=True)

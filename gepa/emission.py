@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from heldout.gepa.files import write_whole
+from heldout.gepa.record.files import write_whole
 from heldout.splits.errors import StoreUnavailable
 from heldout.splits.hashing import sha256_text
 from heldout.students.frames import Frame

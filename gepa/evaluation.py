@@ -10,14 +10,14 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from heldout.gepa.events import EventKind
+from heldout.gepa.record.events import EventKind
 from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note
 from heldout.splits.hashing import sha256_text
 from heldout.splits.journal import Journal
-from heldout.students.aggregate import winsorised_mean
-from heldout.students.chat import Budget
+from heldout.students.designs.aggregate import winsorised_mean
+from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome, Student
 
 SCORE_DECIMALS = 9

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from heldout.gepa.objective import Reward, Scores, win_value
+from heldout.gepa.reward import Reward, Scores, win_value
 from heldout.gepa.statistics.table import BoolArray, FloatArray
 from heldout.splits.benchmark import NoteLabel
 from heldout.splits.randomness import Part, weighted_choice

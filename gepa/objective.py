@@ -1,90 +1,117 @@
-"""Rewards: what one judged note is worth to the search.
+"""Objectives: what makes one candidate better than another on accept.
 
-The formulas are those of the study's confirmatory campaign. A reward is a strategy, a frozen
-dataclass with one method, so that its configuration is journalled with the campaign.
+An objective is a frozen dataclass with one method that turns a score table into a tuple, higher
+is better, compared from the left. Ties are broken outside: shorter block, then older candidate.
+The three are those of the study's campaigns (`configs/study/`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from heldout.splits.benchmark import NoteLabel
+import numpy as np
 
-Scores = Mapping[str, float | None]
-"""Score by note id; None where a note was judged but has no score."""
+from heldout.gepa.candidates import Candidate
+from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.settings import Primary
+from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, swept, threshold_flags
+from heldout.gepa.statistics.rates.paired import paired
+from heldout.gepa.statistics.table import BoolArray, ScoreTable
+from heldout.splits.benchmark import Severity
 
-TIE_REWARD = 0.25
+Rank = tuple[float, ...]
+UNMEASURED = -1.0
+"""Stands for a measure without a single pair: below every real value."""
 
 
-class Reward(Protocol):
-    """Values one note, given the scores of a block."""
+class Objective(Protocol):
+    """Ranks score tables on one and the same set of notes."""
 
-    def of(self, label: NoteLabel, scores: Scores) -> float:
-        """Reward in [0, 1]; `scores` holds the note and its clean twin."""
+    def rank(self, table: ScoreTable) -> Rank:
+        """The table's rank, higher is better; the first entry is what progress shows."""
 
 
 @dataclass(frozen=True, slots=True)
-class RankReward:
-    """The study's reward: clean notes earn their scaled score, errored notes their rank.
+class PairedFirst:
+    """The confirmatory campaign's: the primary paired measure, then swept detection."""
 
-    Clean: score scaled to [0, 1]. Errored: 0 above its clean twin, 0.25 tied, else
-    min(1, 0.5 + slope x difference). A note without a score, or beside a twin without one, earns 0.
+    primary: Primary = "paired_omissions"
+    cap: float = DEFAULT_CAP
 
-    `slope` is per score unit: 10 for coverage in [0, 1], 1/6 for scores in [0, 10].
+    def rank(self, table: ScoreTable) -> Rank:
+        """Paired discrimination in [0, 1], then notes detected at the cap."""
+        family = primary_family(self.primary)
+        value = paired(table, family).value
+        detected = swept(table, self.cap, family).detection.k
+        return (UNMEASURED if value is None else value, float(detected))
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionFirst:
+    """The second campaign's: detection at the false-alarm cap, then the primary paired measure."""
+
+    primary: Primary = "paired_omissions"
+    cap: float = DEFAULT_CAP
+
+    def rank(self, table: ScoreTable) -> Rank:
+        """Swept detection in [0, 1], then paired discrimination in [0, 1]."""
+        paired_value, detected = PairedFirst(self.primary, self.cap).rank(table)
+        total = swept(table, self.cap, primary_family(self.primary)).detection.n
+        return (detected / total if total else UNMEASURED, paired_value)
+
+
+@dataclass(frozen=True, slots=True)
+class SeverityWeighted:
+    """The exploratory campaign's J, feasible only within the false-alarm cap.
+
+    J = 0.45 severity-weighted omission detection + 0.20 severity-weighted commission detection +
+    0.35 (1 - false alarms), at the swept threshold; weights critical 1, supporting 0.5,
+    peripheral 0.25. An infeasible table ranks below every feasible one.
     """
 
-    low: float
-    high: float
-    slope: float
+    cap: float = DEFAULT_CAP
+    omissions: float = 0.45
+    commissions: float = 0.20
+    quiet: float = 0.35
 
-    def of(self, label: NoteLabel, scores: Scores) -> float:
-        """Reward of one note."""
-        score, twin = scores[label.id], scores[label.twin]
-        if score is None or twin is None:
-            return 0.0
-        if label.is_clean:
-            return (score - self.low) / (self.high - self.low)
-        if score > twin:
-            return 0.0
-        if score == twin:
-            return TIE_REWARD
-        return min(1.0, 0.5 + self.slope * (twin - score))
-
-
-def rank_reward(score_range: tuple[float, float]) -> RankReward:
-    """The study's reward for a student whose scores lie in `score_range`."""
-    low, high = score_range
-    return RankReward(low, high, slope=10.0 if high - low <= 1 else 1 / 6)
+    def rank(self, table: ScoreTable) -> Rank:
+        """J in [0, 1], 0 where no threshold is feasible."""
+        threshold = swept(table, self.cap).threshold
+        if threshold is None:
+            return (0.0,)
+        flagged = threshold_flags(table, threshold)
+        alarms = float(flagged[table.clean].mean()) if table.clean.any() else 0.0
+        weights = np.array([_WEIGHT.get(label.severity, 0.0) for label in table.labels])
+        found = [
+            _weighted_share(flagged, weights, rows) for rows in (table.omission, table.commission)
+        ]
+        j = self.omissions * found[0] + self.commissions * found[1] + self.quiet * (1 - alarms)
+        return (j,)
 
 
-def mean_reward(
-    reward: Reward, labels: Sequence[NoteLabel], scores: Scores, clean_weight: float
-) -> float:
-    """Weighted mean reward in [0, 1]: errored notes weigh 1, clean notes `clean_weight`."""
-    weights = [clean_weight if label.is_clean else 1.0 for label in labels]
-    values = [reward.of(label, scores) for label in labels]
-    total = sum(weights)
-    return sum(w * v for w, v in zip(weights, values, strict=True)) / total if total else 0.0
+_WEIGHT: dict[Severity | None, float] = {
+    Severity.CRITICAL: 1.0,
+    Severity.SUPPORTING: 0.5,
+    Severity.PERIPHERAL: 0.25,
+}
 
 
-def win_value(label: NoteLabel, scores: Scores) -> float:
-    """How an errored note stands to its own twin: 1 below, 0.5 tied, 0 above or without a score."""
-    score, twin = scores[label.id], scores[label.twin]
-    if score is None or twin is None:
-        return 0.0
-    return 1.0 if score < twin else 0.5 if score == twin else 0.0
+def _weighted_share(flagged: BoolArray, weights: np.ndarray, rows: BoolArray) -> float:
+    total = float(weights[rows].sum())
+    return float(weights[rows & flagged].sum()) / total if total else 0.0
 
 
-def separation(labels: Sequence[NoteLabel], scores: Scores) -> float | None:
-    """Share of all errored x clean couples in the right order, ties half; None without a couple.
+def best(entered: Sequence[Candidate], objective: Objective) -> Candidate:
+    """The winner: highest rank, then the shorter block, then the older. Raises ValueError."""
 
-    Unlike the paired measure it compares every errored note with every clean note of the batch.
-    """
-    clean = [scores[label.id] for label in labels if label.is_clean]
-    errored = [scores[label.id] for label in labels if not label.is_clean]
-    couples = [(e, c) for e in errored for c in clean if e is not None and c is not None]
-    if not couples:
-        return None
-    return sum(1.0 if e < c else 0.5 if e == c else 0.0 for e, c in couples) / len(couples)
+    def order(candidate: Candidate) -> tuple[Rank, int, str]:
+        assert candidate.accept is not None  # the pool admits no entered candidate without scores
+        return (
+            tuple(-value for value in objective.rank(candidate.accept)),
+            candidate.length,
+            candidate.id,
+        )
+
+    return min(entered, key=order)

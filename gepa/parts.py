@@ -10,16 +10,16 @@ from typing import Any
 
 from heldout.gepa.acceptance import Acceptance
 from heldout.gepa.confirmation import HeldoutJudge
-from heldout.gepa.gate_settings import GateSettings
-from heldout.gepa.journal import RunJournal
-from heldout.gepa.objective import Reward
-from heldout.gepa.ranking import Objective
+from heldout.gepa.gate.settings import GateSettings
+from heldout.gepa.objective import Objective
+from heldout.gepa.record.journal import RunJournal
+from heldout.gepa.reward import Reward
 from heldout.gepa.settings import ConfirmSettings, SearchSettings
 from heldout.gepa.spending import Spending
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.reflector import Reflector
 from heldout.splits.benchmark import Consultation, Note
-from heldout.students.chat import Budget
+from heldout.students.models.chat import Budget
 from heldout.students.student import Student
 
 

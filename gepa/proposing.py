@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heldout.gepa.evaluation import Evaluation
-from heldout.gepa.objective import win_value
+from heldout.gepa.reward import win_value
 from heldout.reflectors.reflector import (
     JudgedPair,
     MergeContext,

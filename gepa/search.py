@@ -15,12 +15,12 @@ from typing import Any
 from heldout.gepa.acceptance import Acceptance, Comparison, compare
 from heldout.gepa.candidates import Candidate, Kind, Pool, Status
 from heldout.gepa.evaluation import Evaluator, Occasion, Purpose
-from heldout.gepa.events import EventKind, FinishReason
 from heldout.gepa.frontier import Frontier
 from heldout.gepa.minibatch import ConsultationFirst
-from heldout.gepa.objective import Reward
+from heldout.gepa.objective import Objective, Rank
 from heldout.gepa.proposing import Parent, merge, rewrite
-from heldout.gepa.ranking import Objective, Rank
+from heldout.gepa.record.events import EventKind, FinishReason
+from heldout.gepa.reward import Reward
 from heldout.gepa.settings import SearchSettings
 from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.measures import measures_json

@@ -11,9 +11,9 @@ from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
 from heldout.reflectors.reply import Extraction, extract_block
 from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.splits.randomness import call_seed
-from heldout.students.calling import Calls
-from heldout.students.calls import CallSpec, Stage
-from heldout.students.chat import Budget, Message, ModelPin
+from heldout.students.calls.answering import Calls
+from heldout.students.calls.call import CallSpec, Stage
+from heldout.students.models.chat import Budget, Message, ModelPin
 
 ATTEMPTS = 2
 """The request and one repetition."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from heldout.splits.benchmark import Consultation
 from heldout.splits.overlap import shingle_hash, shingle_hashes
-from heldout.splits.runs import COMMON, HeldoutRuns, consultation_runs
+from heldout.splits.partition.word_runs import COMMON, HeldoutRuns, consultation_runs
 from heldout.students.frames import Frame
 
 

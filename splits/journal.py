@@ -1,7 +1,7 @@
 """What the lower layers need of the journal: one method.
 
 The vault must put a look on record before it opens a held-out note, so the protocol is declared
-here; the hash-chained implementation lives in `heldout.gepa.journal`.
+here; the hash-chained implementation lives in `heldout.gepa.record.journal`.
 """
 
 from __future__ import annotations

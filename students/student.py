@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from heldout.splits.benchmark import Note
-from heldout.students.chat import Budget
 from heldout.students.frames import Frame
+from heldout.students.models.chat import Budget
 
 
 class Outcome(StrEnum):

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from heldout.gepa.statistics.difference import Difference
-from heldout.gepa.statistics.intervals import ClusterSums
+from heldout.gepa.statistics.intervals.interval import ClusterSums
 from heldout.gepa.statistics.selection import Family
 from heldout.gepa.statistics.table import FloatArray, IntArray
 from heldout.splits.benchmark import Consultation, NoteLabel

@@ -11,23 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from heldout.gepa.controls import word_count_table
-from heldout.gepa.gate_settings import primary_family
+from heldout.gepa.gate.rules import Verdict, all_rules
+from heldout.gepa.gate.settings import primary_family
 from heldout.gepa.settings import Primary
+from heldout.gepa.statistics.agreement.length import LengthFollowing, length_following
 from heldout.gepa.statistics.declared import Figure, figure
-from heldout.gepa.statistics.detection import DEFAULT_CAP, Swept, swept, threshold_flags
 from heldout.gepa.statistics.difference import Difference, difference
-from heldout.gepa.statistics.exact import TwoForms, mcnemar_tests, sign_tests, two_proportion_z
-from heldout.gepa.statistics.intervals import Interval
-from heldout.gepa.statistics.length import LengthFollowing, length_following
+from heldout.gepa.statistics.intervals.interval import Interval
+from heldout.gepa.statistics.intervals.resampling import (
+    bootstrap_interval,
+    bootstrap_means,
+    generator,
+)
+from heldout.gepa.statistics.intervals.swept_bootstrap import swept_difference, swept_interval
 from heldout.gepa.statistics.measures import measures_json
-from heldout.gepa.statistics.paired import Paired, paired
-from heldout.gepa.statistics.ranking import auc, youden
-from heldout.gepa.statistics.resampling import bootstrap_interval, bootstrap_means, generator
-from heldout.gepa.statistics.rules import Verdict, all_rules
+from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, Swept, swept, threshold_flags
+from heldout.gepa.statistics.rates.paired import Paired, paired
+from heldout.gepa.statistics.rates.ranking import auc, youden
 from heldout.gepa.statistics.slices import AXES, Slice, all_slices, paired_interval
-from heldout.gepa.statistics.swept_bootstrap import swept_difference, swept_interval
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
+from heldout.gepa.statistics.tests.exact import (
+    TwoForms,
+    mcnemar_tests,
+    sign_tests,
+    two_proportion_z,
+)
+from heldout.gepa.word_control import word_count_table
 from heldout.splits.benchmark import Benchmark
 
 

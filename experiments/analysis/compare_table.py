@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from heldout.experiments.analysis.compare import Comparison, JudgeSide
-from heldout.gepa.statistics.counts import Count
-from heldout.gepa.statistics.exact import TwoForms
-from heldout.gepa.statistics.intervals import Interval
-from heldout.gepa.statistics.paired import Paired
+from heldout.gepa.statistics.intervals.interval import Interval
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.gepa.statistics.rates.paired import Paired
+from heldout.gepa.statistics.tests.exact import TwoForms
 from heldout.splits.benchmark import CleanMeans
 
 ALARMS = {CleanMeans.VERIFIED: "false alarms", CleanMeans.UNEDITED: "flags on unedited notes"}

@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.campaigns.checks import check
-from heldout.experiments.campaigns.loading import load_config
-from heldout.experiments.campaigns.rundir import RunDirectory, existing_run
+from heldout.experiments.campaigns.config_file import load_config
+from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
 from heldout.experiments.campaigns.running import start
-from heldout.experiments.campaigns.sessions import Options
+from heldout.experiments.campaigns.session import Options
 from heldout.experiments.campaigns.summary import summarise
 from heldout.experiments.report.view import read_view
-from heldout.gepa.gate_settings import primary_family
-from heldout.gepa.statistics.optimism import (
+from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.statistics.intervals.resampling import generator
+from heldout.gepa.statistics.tests.optimism import (
     OptimismReport,
     SearchOutcome,
     placebo_optimism,
     selection_optimism,
 )
-from heldout.gepa.statistics.resampling import generator
 from heldout.splits.errors import BadInput
 from heldout.splits.randomness import bits
 

@@ -20,7 +20,7 @@ from heldout.experiments.analysis.note_keys import id_of_key, ids_by_key, labels
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Benchmark, NoteLabel
 from heldout.splits.errors import BadInput, Fault
-from heldout.splits.reading import Faults, InputFile, read_input, suggestion, whole_text
+from heldout.splits.loading.text_files import Faults, InputFile, read_input, suggestion, whole_text
 
 HELDOUT_MARK = "@heldout"
 

@@ -15,18 +15,18 @@ from heldout.experiments.campaigns.checks import (
     length_cap,
     role_caps_of,
 )
-from heldout.experiments.campaigns.facts import card_facts, partition_body
-from heldout.experiments.campaigns.rundir import RunDirectory
-from heldout.experiments.campaigns.schema import Config
+from heldout.experiments.campaigns.config import Config
+from heldout.experiments.campaigns.partition_event import card_facts, partition_body
+from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.students import build_student
 from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
-from heldout.gepa.events import EventKind
-from heldout.gepa.journal import Observer, RunJournal
-from heldout.gepa.objective import rank_reward
+from heldout.gepa.objective import DetectionFirst, Objective, PairedFirst, SeverityWeighted
 from heldout.gepa.parts import Held, Parts, Seed
-from heldout.gepa.ranking import DetectionFirst, Objective, PairedFirst, SeverityWeighted
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.journal import Observer, RunJournal
+from heldout.gepa.reward import rank_reward
 from heldout.gepa.settings import AcceptanceName, SearchSettings
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard
@@ -35,15 +35,15 @@ from heldout.reflectors.prompts import Terms
 from heldout.reflectors.protected import own_texts, protect
 from heldout.reflectors.simulated.model import SimulatedReflector
 from heldout.splits.errors import BadInput
-from heldout.splits.looks import Family, target_id
-from heldout.splits.looks_file import Buyer
-from heldout.splits.vault import Splits, open_splits
-from heldout.students.caller import Caller
-from heldout.students.chat import ChatModel
-from heldout.students.ledger import Amount, Ledger
-from heldout.students.models import model_faults, open_models
+from heldout.splits.heldout.looks import Family, target_id
+from heldout.splits.heldout.looks_file import Buyer
+from heldout.splits.heldout.vault import Splits, open_splits
+from heldout.students.calls.caller import Caller
+from heldout.students.calls.ledger import Amount, Ledger
+from heldout.students.calls.store import CallStore
+from heldout.students.models.chat import ChatModel
+from heldout.students.models.clients import model_faults, open_models
 from heldout.students.simulated import SimulatedJudge, SimulatedPlacebo
-from heldout.students.store import CallStore
 from heldout.students.student import Student
 
 DRIFT = "drift"

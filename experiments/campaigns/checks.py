@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heldout.experiments.campaigns.rundir import RunDirectory
-from heldout.experiments.campaigns.schema import Config, ModelSection, RoleCapsSection
+from heldout.experiments.campaigns.config import Config, ModelSection, RoleCapsSection
+from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.students import build_student
 from heldout.gepa.settings import ConfirmSettings
 from heldout.reflectors.guard import Guard
@@ -20,19 +20,19 @@ from heldout.reflectors.prompts import LengthCap
 from heldout.reflectors.protected import ProtectedRuns
 from heldout.splits.benchmark import Benchmark, CleanMeans, Note
 from heldout.splits.errors import BadInput, Fault
-from heldout.splits.exclusions import read_exclusions
-from heldout.splits.loading import BenchmarkSource, Loaded, open_benchmark
-from heldout.splits.manifest import Partition, Shares, read_manifest
-from heldout.splits.partition import draw_partition, verify
-from heldout.splits.runs import HeldoutRuns
+from heldout.splits.loading.benchmark_files import BenchmarkSource, Loaded, open_benchmark
+from heldout.splits.partition.draw import draw_partition, verify
+from heldout.splits.partition.exclusions import read_exclusions
+from heldout.splits.partition.manifest import Partition, Shares, read_manifest
+from heldout.splits.partition.word_runs import HeldoutRuns
 from heldout.splits.synthetic import SyntheticDraw, draw
-from heldout.students.chat import Budget, Message, ModelPin
-from heldout.students.database import has_password
-from heldout.students.ledger import Amount, Caps, Role, price_faults
-from heldout.students.litellm_door import priced
-from heldout.students.pins import Door, PinnedModel, load_pins
-from heldout.students.pins_file import parameter_faults
-from heldout.students.prices import BYTES_A_TOKEN, cost_usd, prompt_tokens_bound
+from heldout.students.calls.database import has_password
+from heldout.students.calls.ledger import Amount, Caps, Role, price_faults
+from heldout.students.models.chat import Budget, Message, ModelPin
+from heldout.students.models.litellm_client import priced
+from heldout.students.models.pins import Door, PinnedModel, load_pins
+from heldout.students.models.pins_file import parameter_faults
+from heldout.students.models.prices import BYTES_A_TOKEN, cost_usd, prompt_tokens_bound
 from heldout.students.simulated.effects import Scale
 
 PAIRS_FILE = "pairs.jsonl.gz"

@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.campaigns.checks import check, new_partition
+from heldout.experiments.campaigns.config_file import load_config
+from heldout.experiments.campaigns.ending import ending, looks_text, status_text
 from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
-from heldout.experiments.campaigns.loading import load_config
-from heldout.experiments.campaigns.planning import plan, plan_text
-from heldout.experiments.campaigns.rundir import (
+from heldout.experiments.campaigns.plan import plan, plan_text
+from heldout.experiments.campaigns.run_directory import (
     FAMILY_FILE,
     RunDirectory,
     default_run_dir,
     existing_run,
 )
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.sessions import Ended, Options
+from heldout.experiments.campaigns.session import Ended, Options
 from heldout.experiments.campaigns.summary import Json, summarise
-from heldout.experiments.campaigns.telling import ending, looks_text, status_text
-from heldout.gepa.journal import read_journal
+from heldout.gepa.record.journal import read_journal
 from heldout.splits.errors import BadInput
-from heldout.splits.looks_file import LooksFile
-from heldout.splits.manifest import freeze, read_manifest
+from heldout.splits.heldout.looks_file import LooksFile
+from heldout.splits.partition.manifest import freeze, read_manifest
 from heldout.splits.synthetic import draw, write_jsonl
 
 

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from heldout.experiments.campaigns.building import Confirmations, target_of
 from heldout.experiments.campaigns.checks import Checked, check
-from heldout.experiments.campaigns.loading import load_config
-from heldout.experiments.campaigns.rundir import FAMILY_FILE, RunDirectory
+from heldout.experiments.campaigns.config import Config
+from heldout.experiments.campaigns.config_file import load_config
+from heldout.experiments.campaigns.run_directory import FAMILY_FILE, RunDirectory
 from heldout.experiments.campaigns.running import (
     continuing,
     has_calls,
@@ -28,8 +29,7 @@ from heldout.experiments.campaigns.running import (
     refuse_spent_looks,
     write_definition,
 )
-from heldout.experiments.campaigns.schema import Config
-from heldout.experiments.campaigns.sessions import (
+from heldout.experiments.campaigns.session import (
     Ended,
     Options,
     Sitting,
@@ -38,13 +38,13 @@ from heldout.experiments.campaigns.sessions import (
     ended,
     sitting,
 )
-from heldout.gepa.deciding import Explored
-from heldout.gepa.events import EventKind
-from heldout.gepa.gate import Decision, decide_family
-from heldout.gepa.journal import read_journal
-from heldout.gepa.record import Record
+from heldout.gepa.gate.decide import Decision, decide_family
+from heldout.gepa.gate.outcome import Explored
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.run import Record
 from heldout.splits.errors import BadInput, Fault, HeldoutError, UserFault
-from heldout.splits.looks import Family
+from heldout.splits.heldout.looks import Family
 
 SHARED = ("benchmark", "partition", "budget")
 """Sections that must be equal in all configurations of a family."""

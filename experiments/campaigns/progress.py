@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from heldout.gepa.events import Event, EventKind, Phase
-from heldout.students.ledger import Totals
+from heldout.gepa.record.events import Event, EventKind, Phase
+from heldout.students.calls.ledger import Totals
 
 PLAIN_EVERY_S = 5.0
 REFRESH_HZ = 4

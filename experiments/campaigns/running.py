@@ -18,25 +18,25 @@ from heldout.experiments.campaigns.checks import (
     check,
     new_partition,
 )
-from heldout.experiments.campaigns.loading import load_config, parse_setting
-from heldout.experiments.campaigns.rundir import RunDirectory, existing_run, resolved
-from heldout.experiments.campaigns.schema import Config
-from heldout.experiments.campaigns.sessions import Ended, Options, Task, work, write_pages
-from heldout.gepa.events import EventKind
-from heldout.gepa.files import write_whole
-from heldout.gepa.journal import read_journal
-from heldout.gepa.record import Record
+from heldout.experiments.campaigns.config import Config
+from heldout.experiments.campaigns.config_file import load_config, parse_setting
+from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run, resolved
+from heldout.experiments.campaigns.session import Ended, Options, Task, work, write_pages
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.files import write_whole
+from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.run import Record
 from heldout.splits.errors import (
     BadInput,
     LooksSpent,
     UserFault,
 )
 from heldout.splits.hashing import sha256_json
-from heldout.splits.looks import Family
-from heldout.splits.looks_file import Buyer, LooksFile
-from heldout.splits.manifest import freeze
+from heldout.splits.heldout.looks import Family
+from heldout.splits.heldout.looks_file import Buyer, LooksFile
+from heldout.splits.partition.manifest import freeze
 from heldout.splits.synthetic import write_jsonl
-from heldout.students.transfer import read_rows
+from heldout.students.calls.transfer import read_rows
 
 RAISABLE = "budget"
 """The one section that `resume --set` may change: caps may be raised, nothing else."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from heldout.experiments.campaigns.schema import Config
+from heldout.experiments.campaigns.config import Config
 from heldout.splits.errors import BadInput
-from heldout.students.calling import Calls, NoCalls
-from heldout.students.chat import ModelPin
+from heldout.students.calls.answering import Calls, NoCalls
 from heldout.students.designs.roster import Design, Family, find_design
 from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.models.chat import ModelPin
 from heldout.students.student import Student
 
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.calls_told import calls_of
+from heldout.experiments.campaigns.calls_told import calls_of
 from heldout.gepa.candidates import Kind, Status
-from heldout.gepa.events import Event, EventKind
-from heldout.gepa.record import Record
+from heldout.gepa.record.events import Event, EventKind
+from heldout.gepa.record.run import Record
 from heldout.gepa.spending import Spent
 
 Json = dict[str, Any]

@@ -25,18 +25,18 @@ from heldout.experiments.judging.roster import (
 from heldout.experiments.judging.table import to_csv, to_markdown
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
-from heldout.splits.loading import BenchmarkSource, open_benchmark
-from heldout.splits.looks_file import Buyer
-from heldout.splits.vault import open_splits
-from heldout.students.caller import Caller, never
-from heldout.students.chat import Budget, ChatModel
+from heldout.splits.heldout.looks_file import Buyer
+from heldout.splits.heldout.vault import open_splits
+from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
+from heldout.students.calls.caller import Caller, never
+from heldout.students.calls.ledger import Caps, Ledger, price_faults
+from heldout.students.calls.store import CallStore, Reuse
+from heldout.students.designs.roles import read_roles, require
 from heldout.students.designs.roster import ROSTER, Design, Family, find_design
 from heldout.students.designs.workshop import FACTS_BUDGET, Roles
-from heldout.students.ledger import Caps, Ledger, price_faults
-from heldout.students.models import model_faults, open_models
-from heldout.students.pins import PinnedModel, load_pins
-from heldout.students.roles import read_roles, require
-from heldout.students.store import CallStore, Reuse
+from heldout.students.models.chat import Budget, ChatModel
+from heldout.students.models.clients import model_faults, open_models
+from heldout.students.models.pins import PinnedModel, load_pins
 
 Split = Literal["reflect", "accept"]
 PARTS = ("judge", "extractor", "auditor", "second_look")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from heldout.splits.benchmark import NoteLabel
-from heldout.students.store_rows import StoredCall
+from heldout.students.calls.store_rows import StoredCall
 from heldout.students.student import Judgement
 
 

@@ -14,19 +14,19 @@ from typing import Any, Protocol
 
 from heldout.experiments.judging.costs import CallCosts, NoteCosts, note_costs
 from heldout.experiments.judging.fact_digests import refuse_other_facts
-from heldout.gepa.statistics.counts import Count
-from heldout.gepa.statistics.facts import NAMING_LEVELS, names_the_fact
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import judged_json
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.gepa.statistics.rates.facts import NAMING_LEVELS, names_the_fact
 from heldout.gepa.statistics.slices import Axis, Slice, slices
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans, Note, NoteLabel
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json, sha256_text
-from heldout.students.calling import Calls
-from heldout.students.chat import Budget
+from heldout.students.calls.answering import Calls
 from heldout.students.designs.roster import Design
 from heldout.students.designs.workshop import FACTS_BUDGET, Roles, Workshop
+from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome
 
 

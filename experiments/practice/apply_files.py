@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from heldout.experiments.practice.loaded_prompt import Taken, card_text
 from heldout.experiments.practice.note_rows import NoteRow
 from heldout.experiments.practice.pages import FlagPage
-from heldout.experiments.practice.taken import Taken, card_text
 from heldout.experiments.practice.verdicts import Verdict
 
 COLUMNS = (

@@ -27,8 +27,8 @@ from heldout.experiments.practice.promises import (
     needed,
     smallest_rate,
 )
-from heldout.gepa.statistics.counts import Count
-from heldout.gepa.statistics.intervals import UNIT, Interval, cluster_t
+from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
+from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.table import DECIMALS, FloatArray
 from heldout.splits.randomness import choice
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from heldout.splits.errors import BadInput, Fault
-from heldout.splits.reading import read_input, whole_text
+from heldout.splits.loading.text_files import read_input, whole_text
 
 Check = type | tuple[type, ...]
 

@@ -14,10 +14,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from heldout.experiments.practice.spent import JudgingCost
-from heldout.gepa.statistics.counts import Count
-from heldout.gepa.statistics.detection import flag_array, swept, threshold_flags
+from heldout.gepa.statistics.agreement.replicates import majority_table, strict_majority
 from heldout.gepa.statistics.judged import Flags
-from heldout.gepa.statistics.replicates import majority_table, strict_majority
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.gepa.statistics.rates.detection import flag_array, swept, threshold_flags
 from heldout.gepa.statistics.selection import Family, rows_of
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
 

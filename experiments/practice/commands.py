@@ -9,30 +9,35 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from heldout.experiments.practice.applying import ApplyReport, ApplyRequest, Counts, apply
-from heldout.experiments.practice.calibrating import (
+from heldout.experiments.campaigns.stopping import stop_requests
+from heldout.experiments.practice.apply_notes import ApplyReport, ApplyRequest, Counts, apply
+from heldout.experiments.practice.budget_probe import (
+    ProbeReport,
+    ProbeRequest,
+    budget_probe,
+    larger,
+)
+from heldout.experiments.practice.calibrate_notes import (
     CalibrateRequest,
     CalibrationReport,
     calibrate_command,
 )
-from heldout.experiments.practice.exporting import ExportReport, ExportRequest, export
+from heldout.experiments.practice.export import ExportReport, ExportRequest, export
 from heldout.experiments.practice.ladder import Rung, rungs_of
+from heldout.experiments.practice.loaded_prompt import Taken, take
 from heldout.experiments.practice.note_sets import NoteFile
-from heldout.experiments.practice.probing import ProbeReport, ProbeRequest, budget_probe, larger
 from heldout.experiments.practice.promises import Method, Promise
-from heldout.experiments.practice.rerunning import (
+from heldout.experiments.practice.rerun import (
     On,
     RerunReport,
     RerunRequest,
     default_out,
     rerun,
 )
-from heldout.experiments.practice.sitting import Asking, seed_of
-from heldout.experiments.practice.taken import Taken, take
-from heldout.experiments.stopping import stop_requests
+from heldout.experiments.practice.session import Asking, seed_of
 from heldout.splits.errors import BadInput
-from heldout.students.chat import Budget
-from heldout.students.ledger import Caps
+from heldout.students.calls.ledger import Caps
+from heldout.students.models.chat import Budget
 
 EVERY_S = 5.0
 """How often progress is told on standard error."""

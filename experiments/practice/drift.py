@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from heldout.experiments.practice.calibration import NoteScore, one_a_consultation
-from heldout.gepa.statistics.counts import Count
+from heldout.gepa.statistics.rates.counts import Count
 
 POWER = 0.8
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from heldout.gepa.statistics.table import DECIMALS
 from heldout.splits.benchmark import Note
-from heldout.students.chat import Budget
 from heldout.students.frames import Frame
+from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome, Student
 
 

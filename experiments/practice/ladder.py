@@ -15,18 +15,18 @@ from typing import Any
 from heldout.experiments.practice.combining import Combination, combinations
 from heldout.experiments.practice.spent import JudgingCost
 from heldout.experiments.report.sides import paired_over
-from heldout.gepa.statistics.counts import Count
-from heldout.gepa.statistics.detection import DEFAULT_CAP
+from heldout.gepa.gate.rules import IntervalRule
 from heldout.gepa.statistics.difference import difference
-from heldout.gepa.statistics.families import HolmResult, holm
-from heldout.gepa.statistics.intervals import Interval
+from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.judged import Flags, Judged
 from heldout.gepa.statistics.measures import judged_json
-from heldout.gepa.statistics.rules import IntervalRule
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.gepa.statistics.rates.detection import DEFAULT_CAP
 from heldout.gepa.statistics.selection import Family
 from heldout.gepa.statistics.table import ScoreTable
+from heldout.gepa.statistics.tests.families import HolmResult, holm
 from heldout.splits.errors import BadInput
-from heldout.students.chat import Budget
+from heldout.students.models.chat import Budget
 
 LEVEL = 0.95
 FAMILIES: tuple[Family, ...] = ("omission", "commission")

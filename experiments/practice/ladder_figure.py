@@ -9,7 +9,7 @@ from markupsafe import Markup
 from heldout.experiments.practice.ladder import Ladder, Sat, Step
 from heldout.experiments.report.figures.svg import Drawing, Frame, span_of, ticks
 from heldout.experiments.report.words import number
-from heldout.gepa.statistics.intervals import Interval
+from heldout.gepa.statistics.intervals.interval import Interval
 
 CHANCE = 0.5
 OFFSET = 7.0

@@ -11,11 +11,11 @@ from pathlib import Path
 from heldout.experiments.judging.table import FLAGS
 from heldout.experiments.practice.ladder import LEVEL, Ladder, Sat, Step
 from heldout.experiments.practice.ladder_figure import figure, standalone
+from heldout.experiments.practice.loaded_prompt import Taken
 from heldout.experiments.practice.pages import filled, head
-from heldout.experiments.practice.taken import Taken
 from heldout.experiments.report.tables import Table
 from heldout.experiments.report.words import interval_text, number, percent
-from heldout.gepa.statistics.intervals import Interval
+from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.measures import judged_json
 from heldout.splits.benchmark import CleanMeans
 

@@ -28,10 +28,10 @@ from typing import IO, Any
 from heldout.experiments.practice.verdicts import own_note
 from heldout.splits.benchmark import Note
 from heldout.splits.errors import BadInput
-from heldout.splits.fields import text_problem
 from heldout.splits.hashing import content_id
-from heldout.splits.loading import PLACEHOLDER
-from heldout.splits.reading import MAX_LINE_BYTES, suggestion
+from heldout.splits.loading.benchmark_files import PLACEHOLDER
+from heldout.splits.loading.fields import text_problem
+from heldout.splits.loading.text_files import MAX_LINE_BYTES, suggestion
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "note": ("note", "text"),

@@ -8,10 +8,10 @@ from pathlib import Path
 from heldout.experiments.practice.note_rows import read_rows
 from heldout.splits.benchmark import Benchmark, Note
 from heldout.splits.errors import BadInput, Fault
-from heldout.splits.loading import BenchmarkSource, load
-from heldout.splits.reading import Faults, InputFile, read_input
-from heldout.splits.records import jsonl_records
-from heldout.splits.tables import csv_records
+from heldout.splits.loading.benchmark_files import BenchmarkSource, load
+from heldout.splits.loading.group_tables import csv_records
+from heldout.splits.loading.json_records import jsonl_records
+from heldout.splits.loading.text_files import Faults, InputFile, read_input
 
 ERRORED = "errored"
 

@@ -9,8 +9,8 @@ from typing import IO, Any
 
 from markupsafe import Markup
 
+from heldout.experiments.practice.loaded_prompt import Taken
 from heldout.experiments.practice.note_rows import NoteRow
-from heldout.experiments.practice.taken import Taken
 from heldout.experiments.practice.verdicts import Verdict
 from heldout.experiments.report.text import visible
 

@@ -7,17 +7,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from heldout.experiments.practice.ladder import Rung, Sat
-from heldout.experiments.practice.sitting import Desk
+from heldout.experiments.practice.loaded_prompt import Taken
+from heldout.experiments.practice.session import Desk
 from heldout.experiments.practice.spent import judging_cost
-from heldout.experiments.practice.taken import Taken
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose, digest
 from heldout.gepa.spending import Spending, Spent
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note
 from heldout.splits.hashing import sha256_text
-from heldout.splits.looks import LookKind, LookRequest, LookResult, NoteResult, target_id
-from heldout.splits.vault import OpenLook, Vault
-from heldout.students.pins import PinnedModel
+from heldout.splits.heldout.looks import LookKind, LookRequest, LookResult, NoteResult, target_id
+from heldout.splits.heldout.vault import OpenLook, Vault
+from heldout.students.models.pins import PinnedModel
 
 
 @dataclass(frozen=True, slots=True)

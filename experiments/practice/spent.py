@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from heldout.students.store_rows import StoredCall
+from heldout.students.calls.store_rows import StoredCall
 
 
 class Calls(Protocol):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from heldout.experiments.practice.taken import Taken
+from heldout.experiments.practice.loaded_prompt import Taken
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import canonical_json
-from heldout.splits.reading import read_input, whole_text
+from heldout.splits.loading.text_files import read_input, whole_text
 
 Origin = Literal["given", "calibration", "card", "design"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from heldout.splits.benchmark import Note, NoteClass, NoteLabel, note_id
 from heldout.splits.hashing import content_id
-from heldout.students.aggregate import majority, winsorised_mean
-from heldout.students.chat import Budget
+from heldout.students.designs.aggregate import majority, winsorised_mean
+from heldout.students.models.chat import Budget
 from heldout.students.student import Finding, Judgement, Outcome, Student
 
 DECIMALS = 9

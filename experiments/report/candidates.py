@@ -12,10 +12,10 @@ from heldout.experiments.report.text import Shown, TextPolicy
 from heldout.experiments.report.view import Body, RunView
 from heldout.gepa.candidates import Kind, Status
 from heldout.gepa.evaluation import Purpose
-from heldout.gepa.objective import win_value
+from heldout.gepa.reward import win_value
 from heldout.reflectors.reflector import RejectReason
 from heldout.splits.benchmark import NoteLabel
-from heldout.students.store_rows import StoredCall
+from heldout.students.calls.store_rows import StoredCall
 
 Scores = Mapping[str, float | None]
 OUTCOME = {1.0: "win", 0.5: "tie", 0.0: "loss"}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heldout.experiments.calls_told import calls_of
+from heldout.experiments.campaigns.calls_told import calls_of
+from heldout.experiments.campaigns.starvation import starvation_lines
 from heldout.experiments.report.decision import worded
 from heldout.experiments.report.sides import Side, Sides
 from heldout.experiments.report.view import Body, RunView
 from heldout.experiments.report.words import number, signed
-from heldout.experiments.starvation import starvation_lines
-from heldout.gepa.events import EventKind
-from heldout.gepa.record import Record
-from heldout.gepa.statistics.length import length_following
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.run import Record
+from heldout.gepa.statistics.agreement.length import length_following
 
 GROWN = 1.5
 FOLLOWS = 0.5

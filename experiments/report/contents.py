@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.experiments.calls_told import calls_of
+from heldout.experiments.campaigns.calls_told import calls_of
 from heldout.experiments.report.candidates import title
 from heldout.experiments.report.caveats import caveats
 from heldout.experiments.report.decision import flags_name, headline, sentences, worded
@@ -30,10 +30,10 @@ from heldout.experiments.report.words import (
     signed,
     thousands,
 )
-from heldout.gepa.events import EventKind
-from heldout.gepa.record import Record
-from heldout.gepa.statistics.optimism import selection_optimism
-from heldout.gepa.statistics.resampling import generator
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.run import Record
+from heldout.gepa.statistics.intervals.resampling import generator
+from heldout.gepa.statistics.tests.optimism import selection_optimism
 
 
 @dataclass(frozen=True, slots=True)

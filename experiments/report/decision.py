@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from heldout.experiments.report.view import Body, RunView
 from heldout.experiments.report.words import interval_text, number
-from heldout.gepa.events import EventKind
+from heldout.gepa.record.events import EventKind
 from heldout.splits.benchmark import CleanMeans
 
 FALSE_ALARMS = "false alarms"

@@ -16,7 +16,7 @@ from heldout.experiments.report.reflections import Reflections
 from heldout.experiments.report.render import embedded_json, page
 from heldout.experiments.report.text import Shown, TextPolicy, visible
 from heldout.experiments.report.view import RunView
-from heldout.gepa.objective import win_value
+from heldout.gepa.reward import win_value
 
 MOST_REFLECTOR_CHARACTERS = 4_000_000
 """Prompts and answers beyond this in all are left to the candidates' own pages."""

@@ -15,9 +15,9 @@ import yaml
 from sqlalchemy import exc
 
 from heldout.splits.errors import BadInput
-from heldout.students.calls import Stage
-from heldout.students.database import read_only, shown_url
-from heldout.students.store_rows import CALLS, StoredCall, call_of
+from heldout.students.calls.call import Stage
+from heldout.students.calls.database import read_only, shown_url
+from heldout.students.calls.store_rows import CALLS, StoredCall, call_of
 
 _STAGES = ", ".join(f"'{stage.value}'" for stage in (Stage.REFLECT, Stage.MERGE))
 # As text, because it is asked once a candidate and building it costs more than running it.

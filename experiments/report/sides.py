@@ -9,11 +9,11 @@ import numpy as np
 
 from heldout.experiments.report.view import Body, RunView
 from heldout.gepa.evaluation import Purpose
-from heldout.gepa.events import EventKind
-from heldout.gepa.gate_settings import primary_family
-from heldout.gepa.statistics.intervals import UNIT, Interval, cluster_t
+from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.paired import answered_pairs, half_points
+from heldout.gepa.statistics.rates.paired import answered_pairs, half_points
 from heldout.gepa.statistics.selection import Family, Selection, rows_of
 from heldout.gepa.statistics.table import ScoreTable
 

@@ -14,12 +14,12 @@ from typing import Any
 
 from heldout.gepa.candidates import Kind, Status
 from heldout.gepa.evaluation import Purpose
-from heldout.gepa.events import Event, EventKind
 from heldout.gepa.frontier import Frontier, Valuation, raw_reward, win_tie_loss
-from heldout.gepa.journal import read_journal
-from heldout.gepa.labels import label_of
-from heldout.gepa.objective import RankReward
-from heldout.gepa.record import Record
+from heldout.gepa.record.events import Event, EventKind
+from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.labels import label_of
+from heldout.gepa.record.run import Record
+from heldout.gepa.reward import RankReward
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import NoteLabel

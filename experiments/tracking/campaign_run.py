@@ -11,7 +11,7 @@ from heldout.experiments.report.view import Body, RunView, milliseconds
 from heldout.experiments.report.words import rate
 from heldout.experiments.tracking.content import CAMPAIGN, TAG, RunContent, SplitData
 from heldout.experiments.tracking.series import series
-from heldout.gepa.events import EventKind
+from heldout.gepa.record.events import EventKind
 
 MLFLOW_STATUS = {
     "running": "RUNNING",

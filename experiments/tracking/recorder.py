@@ -17,7 +17,7 @@ from heldout.experiments.tracking.projection import Projection
 from heldout.experiments.tracking.registry import register
 from heldout.experiments.tracking.settings import TrackingSettings
 from heldout.experiments.tracking.views import save_view, view_fragment
-from heldout.gepa.events import Event, EventKind
+from heldout.gepa.record.events import Event, EventKind
 
 BETWEEN_S = 2.0
 """Seconds between two updates of the parent run while a run is live."""

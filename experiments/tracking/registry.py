@@ -11,7 +11,7 @@ from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.report.view import RunView
 from heldout.experiments.tracking.content import CAMPAIGN, TAG, PromptContent
 from heldout.experiments.tracking.projection import Projection
-from heldout.gepa.events import EventKind
+from heldout.gepa.record.events import EventKind
 from heldout.splits.hashing import sha256_text
 
 EMITTED = "emitted"

@@ -12,7 +12,7 @@ from heldout.experiments.report.view import Body, Moment, RunView, milliseconds
 from heldout.experiments.report.words import rate
 from heldout.experiments.tracking.content import Point
 from heldout.gepa.candidates import Status
-from heldout.gepa.events import Event, EventKind
+from heldout.gepa.record.events import Event, EventKind
 
 
 def series(view: RunView) -> Iterator[Point]:

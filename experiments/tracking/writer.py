@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from heldout.experiments.tracking.lock import tracking_lock
 from heldout.experiments.tracking.recorder import Recorder
 from heldout.experiments.tracking.settings import TrackingSettings
-from heldout.gepa.events import Event
+from heldout.gepa.record.events import Event
 from heldout.splits.errors import HeldoutError
 
 CLOSE_S = 60.0
@@ -24,7 +24,7 @@ class TrackingWriter:
     """Projects a run while it is live.
 
     `failure` says in one line why tracking stopped, None while it has not. Made before the first
-    event and closed once; `observe` is an observer of `heldout.gepa.journal.RunJournal`.
+    event and closed once; `observe` is an observer of `heldout.gepa.record.journal.RunJournal`.
     """
 
     def __init__(self, run_dir: Path, settings: TrackingSettings) -> None:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heldout.gepa.statistics.intervals import ClusterSums, Interval, cluster_t
-from heldout.gepa.statistics.paired import answered_pairs, half_points
+from heldout.gepa.statistics.intervals.interval import ClusterSums, Interval, cluster_t
+from heldout.gepa.statistics.rates.paired import answered_pairs, half_points
 from heldout.gepa.statistics.selection import Selection, rows_of
 from heldout.gepa.statistics.table import BoolArray, FloatArray, IntArray, ScoreTable
 

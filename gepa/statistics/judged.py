@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from heldout.gepa.statistics.detection import flag_array, threshold_flags
-from heldout.gepa.statistics.replicates import majority_table, strict_majority
+from heldout.gepa.statistics.agreement.replicates import majority_table, strict_majority
+from heldout.gepa.statistics.rates.detection import flag_array, threshold_flags
 from heldout.gepa.statistics.table import BoolArray, IntArray, ScoreTable
 
 Flags = Mapping[str, bool | None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout.gepa.statistics.counts import Count
-from heldout.gepa.statistics.detection import DEFAULT_CAP, AtRule, swept
+from heldout.gepa.statistics.agreement.replicates import paired_spread
 from heldout.gepa.statistics.judged import Flags, Judged
-from heldout.gepa.statistics.replicates import paired_spread
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, AtRule, swept
 from heldout.gepa.statistics.table import ScoreTable
 
 

@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from heldout.gepa.statistics.intervals import UNIT, Interval, cluster_t
-from heldout.gepa.statistics.paired import Paired, answered_pairs, half_points, paired
+from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
+from heldout.gepa.statistics.rates.paired import Paired, answered_pairs, half_points, paired
 from heldout.gepa.statistics.selection import Selection, rows_of
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
 from heldout.splits.benchmark import NoteLabel

@@ -13,8 +13,8 @@ from heldout.reflectors.simulated.reading import Request, read_request
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
 from heldout.splits.randomness import Part, choice, uniform
-from heldout.students.chat import ChatReply, ChatRequest, FinishReason, Usage
-from heldout.students.prices import cost_usd
+from heldout.students.models.chat import ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.prices import cost_usd
 
 MODEL_ID = "sim/reflector"
 UNUSABLE_RATE = 0.04

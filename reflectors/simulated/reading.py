@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heldout.students.chat import Message
+from heldout.students.models.chat import Message
 
 _CAPS = re.compile(r"at most (\d+) words and (\d+) characters")
 _CASE = re.compile(r"^## Case \d+ \((failure|handled well)\)$", re.MULTILINE)

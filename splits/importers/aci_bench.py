@@ -11,7 +11,7 @@ from pathlib import Path
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.imported import Imported, TableNote
 from heldout.splits.importers.sheets import read_sheet
-from heldout.splits.reading import Faults
+from heldout.splits.loading.text_files import Faults
 
 STRATUM = "aci"
 FOLDER = "challenge_data"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.splits.errors import BadInput
-from heldout.splits.tables import NEEDED, OPTIONAL
+from heldout.splits.loading.group_tables import NEEDED, OPTIONAL
 
 COLUMNS = (*NEEDED, *OPTIONAL)
 SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz")
@@ -21,7 +21,7 @@ SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz")
 
 @dataclass(frozen=True, slots=True)
 class TableNote:
-    """One note of the generic table (`heldout.splits.tables`); None is an empty cell."""
+    """One note of the generic table (`splits.loading.group_tables`); None is an empty cell."""
 
     group: str
     note_id: str

@@ -18,9 +18,9 @@ from pathlib import Path
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.imported import Imported, TableNote
 from heldout.splits.importers.sheets import check_columns, plain_name, read_sheet
+from heldout.splits.loading.json_records import Record, jsonl_records
+from heldout.splits.loading.text_files import Faults, read_input
 from heldout.splits.overlap import clusters, near_duplicates
-from heldout.splits.reading import Faults, read_input
-from heldout.splits.records import Record, jsonl_records
 
 STRATUM = "medec"
 COLUMNS = ("text_id", "text", "error_flag", "error_type", "corrected_text")

@@ -14,7 +14,7 @@ from pathlib import Path
 from heldout.splits.benchmark import Benchmark, Consultation, Note
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.imported import as_jsonl, write_new
-from heldout.splits.loading import BenchmarkSource, open_benchmark
+from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.splits.synthetic import consultations_beside
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.imported import Imported, TableNote
 from heldout.splits.importers.textgrid import Utterance, read_textgrid
-from heldout.splits.reading import Faults, read_input, whole_text
+from heldout.splits.loading.text_files import Faults, read_input, whole_text
 
 STRATUM = "primock"
 SPEAKERS = ("doctor", "patient")

@@ -8,8 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heldout.splits.errors import BadInput, Fault
-from heldout.splits.reading import MAX_LINE_BYTES, Faults, read_input, suggestion, whole_text
-from heldout.splits.records import Record
+from heldout.splits.loading.json_records import Record
+from heldout.splits.loading.text_files import (
+    MAX_LINE_BYTES,
+    Faults,
+    read_input,
+    suggestion,
+    whole_text,
+)
 
 
 def read_sheet(path: Path, needed: Sequence[str]) -> list[Record]:

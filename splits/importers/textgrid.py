@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.splits.errors import BadInput
-from heldout.splits.reading import read_input
+from heldout.splits.loading.text_files import read_input
 
 _INTERVAL = re.compile(
     r"intervals\s*\[\d+\]:?\s*xmin\s*=\s*(?P<start>[\d.eE+-]+)\s*"

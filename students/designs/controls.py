@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from heldout.splits.benchmark import Note
 from heldout.splits.randomness import uniform
-from heldout.students.chat import Budget
 from heldout.students.frames import Frame
+from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome
 
 WORD = re.compile(r"[^\W_]+")

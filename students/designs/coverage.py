@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.calling import Asking, Read, ask
-from heldout.students.calls import Stage
-from heldout.students.chat import Budget
-from heldout.students.checker import PerFactChecker
+from heldout.students.calls.answering import Asking, Read, ask
+from heldout.students.calls.call import Stage
 from heldout.students.contracts import Violation, ViolationKind, last_with
+from heldout.students.designs.checker import PerFactChecker
 from heldout.students.frames import Frame
+from heldout.students.models.chat import Budget
 from heldout.students.replies import ReplyObject
 from heldout.students.student import Judgement
 

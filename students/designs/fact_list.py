@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.chat import Budget
-from heldout.students.facts import FactSource
+from heldout.students.designs.facts import FactSource
+from heldout.students.designs.whole_note import WholeNoteJudge
 from heldout.students.frames import Frame
+from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement
-from heldout.students.whole_note import WholeNoteJudge
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from functools import partial
 from heldout.splits.errors import BadInput
 from heldout.students.designs import controls, per_fact, single
 from heldout.students.designs.blocks import load_block
+from heldout.students.designs.word_count import WordCount
 from heldout.students.designs.workshop import Workshop
 from heldout.students.student import Student
-from heldout.students.word_count import WordCount
 
 
 class Family(StrEnum):

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.aggregate import winsorised_mean
-from heldout.students.chat import Budget
 from heldout.students.contracts import Answer
+from heldout.students.designs.aggregate import winsorised_mean
+from heldout.students.designs.whole_note import WholeNoteJudge
+from heldout.students.flag_rules import FlagRule
 from heldout.students.frames import Frame
-from heldout.students.rules import FlagRule
+from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement
-from heldout.students.whole_note import WholeNoteJudge
 
 
 @dataclass(frozen=True)

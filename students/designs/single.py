@@ -6,11 +6,11 @@ from heldout.students.answer_forms import GapListContract, VerdictLineContract, 
 from heldout.students.contracts import Contract, ScoreContract
 from heldout.students.designs.fact_list import FactListJudge
 from heldout.students.designs.sampled import Sampled
+from heldout.students.designs.whole_note import SEVEN_OR_LESS, WholeNoteJudge
 from heldout.students.designs.workshop import Workshop
+from heldout.students.flag_rules import AnyListed, AtMost, Below, FlagRule
 from heldout.students.frames import load_frame
-from heldout.students.rules import AnyListed, AtMost, Below, FlagRule
 from heldout.students.student import Student
-from heldout.students.whole_note import SEVEN_OR_LESS, WholeNoteJudge
 
 SAMPLES = 8
 """Samples of the repeated ablation designs."""

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.chat import Budget
 from heldout.students.frames import Frame
+from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome, Student
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.students.audit import Audited
-from heldout.students.calling import Asking, Calls
-from heldout.students.calls import Stage
-from heldout.students.chat import Budget, ModelPin
-from heldout.students.facts import Extraction
+from heldout.students.calls.answering import Asking, Calls
+from heldout.students.calls.call import Stage
+from heldout.students.designs.audit import Audited
+from heldout.students.designs.facts import Extraction
+from heldout.students.designs.second_look import SecondLook
 from heldout.students.frames import load_frame
-from heldout.students.second_look import SecondLook
+from heldout.students.models.chat import Budget, ModelPin
 
 FACTS_BUDGET = Budget(max_tokens=8_000)
 """Enough for some 60 facts with their evidence; it never moves with the budget under study."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from heldout.students.chat import Budget, ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.chat import Budget, ChatReply, ChatRequest, FinishReason, Usage
 from heldout.students.simulated.contracts import (
     audit,
     check,

@@ -7,7 +7,7 @@ import math
 from statistics import NormalDist
 
 from heldout.splits.randomness import uniform
-from heldout.students.chat import ChatReply, ChatRequest
+from heldout.students.models.chat import ChatReply, ChatRequest
 from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.effects import EFFECTS
 from heldout.students.simulated.judge import reply_from

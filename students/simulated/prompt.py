@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from heldout.students.chat import Message
+from heldout.students.models.chat import Message
 
 _SEAM = re.compile(r"\n</(?P<shut>[a-z_]+)>\n\s*<(?P<open>[a-z_]+)>\n")
 _FIRST = re.compile(r"(?:^|\n)<(?P<open>transcript|facts|items|note|instructions)>\n")

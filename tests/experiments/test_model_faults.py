@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.sessions import Options
+from heldout.experiments.campaigns.session import Options
 from heldout.splits.errors import BadInput
 
 HOSTED = ("student.model=openai/gpt-5", "reflector.model=sim/reflector", "tracking.enabled=false")

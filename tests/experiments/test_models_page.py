@@ -6,10 +6,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from heldout.experiments.campaigns.schema import Config
-from heldout.experiments.cli import app
-from heldout.students.pins import Door, load_pins
-from heldout.students.retry import Retry
+from heldout.experiments.campaigns.config import Config
+from heldout.experiments.cli.main import app
+from heldout.students.calls.retry import Retry
+from heldout.students.models.pins import Door, load_pins
 
 
 @pytest.fixture(scope="module")

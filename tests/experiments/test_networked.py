@@ -4,9 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.support.postgres import postgres
-
-from heldout.experiments.soak.networked import (
+from tests.soak.networked import (
     CHILD,
     IN_FLIGHT,
     cap,
@@ -17,7 +15,9 @@ from heldout.experiments.soak.networked import (
     told,
     unharmed,
 )
-from heldout.experiments.soak.provider import MISBEHAVING
+from tests.soak.provider import MISBEHAVING
+from tests.support.postgres import postgres
+
 from heldout.splits.errors import CallRefused
 
 SMALL = ("benchmark.synthetic.consultations=16", "search.iterations=2", "search.stall=2")

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.sessions import Options
+from heldout.experiments.campaigns.session import Options
 from heldout.experiments.campaigns.summary import summarise
 from heldout.gepa import journal as journal_module
-from heldout.gepa.journal import RunJournal
+from heldout.gepa.record.journal import RunJournal
 from heldout.splits.errors import BadInput, StoreUnavailable
-from heldout.students import database
-from heldout.students.store import CallStore
+from heldout.students.calls import database
+from heldout.students.calls.store import CallStore
 
 SMALL = (
     "benchmark.synthetic.consultations=14",
@@ -102,7 +102,7 @@ def test_a_death_at_any_boundary_leaves_a_run_that_comes_to_the_same_end(
 
 def limited(run, size):
     """Resume or start in a child whose files may not grow beyond `size` bytes."""
-    code = "import sys; from pathlib import Path; from heldout.experiments.cli import main; main()"
+    code = "from heldout.experiments.cli.main import main; main()"
     known = (run / "config.yaml").exists()
     words = ["resume", str(run)] if known else ["run", "configs/quickstart.yaml"]
     if not known:
@@ -189,7 +189,7 @@ def test_a_run_directory_that_may_not_be_written_is_refused_in_one_line(monkeypa
             "import os, sys\n"
             "from pathlib import Path\n"
             "import heldout.experiments.campaigns.commands\n"
-            "from heldout.experiments.cli import main\n"
+            "from heldout.experiments.cli.main import main\n"
             "from heldout.experiments.campaigns.running import prepare\n"
             "options = [word for word in sys.argv if '=' in word]\n"
             # Once as root, so that nothing is left to be imported as nobody.

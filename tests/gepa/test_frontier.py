@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.benchmarks.in_process import consultation
 
-from heldout.experiments.benchmarks.in_process import consultation
 from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
-from heldout.gepa.objective import rank_reward
+from heldout.gepa.reward import rank_reward
 
 Values = dict[str, list[float]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.benchmarks.in_process import consultation
 
-from heldout.experiments.benchmarks.in_process import consultation
 from heldout.gepa.minibatch import ConsultationFirst
 from heldout.splits.benchmark import NoteClass
 

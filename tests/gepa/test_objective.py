@@ -1,74 +1,80 @@
-"""Rewards: the study's formulas, the weight of clean notes, separation beside them."""
+"""Objectives: what ranks candidates on accept, and how ties are broken."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from tests.benchmarks.in_process import consultation
 
-from heldout.experiments.benchmarks.in_process import consultation
-from heldout.gepa.objective import RankReward, mean_reward, rank_reward, separation, win_value
+from heldout.gepa.candidates import Candidate, Kind, Status
+from heldout.gepa.objective import DetectionFirst, PairedFirst, SeverityWeighted, best
+from heldout.gepa.statistics.table import ScoreTable
+from heldout.splits.benchmark import Severity
 
-CLEAN, *ERRORED = [note.label for note in consultation(1).notes]
-SCORE = st.one_of(st.none(), st.floats(0, 10))
-
-
-def scores(clean: float | None, errored: float | None) -> dict[str, float | None]:
-    return {CLEAN.id: clean, **{label.id: errored for label in ERRORED}}
+NOTES = [note for k in range(20) for note in consultation(k).notes]
+LABELS = tuple(note.label for note in NOTES)
 
 
-@pytest.mark.parametrize(
-    ("clean", "errored", "expected"),
-    [
-        (8.0, 9.0, 0.0),  # above its twin
-        (8.0, 8.0, 0.25),  # tied
-        (8.0, 7.4, 0.6),  # 0.5 + 0.6 / 6
-        (8.0, 2.0, 1.0),  # capped
-        (None, 5.0, 0.0),
-        (8.0, None, 0.0),
-    ],
-)
-def test_errored_notes_earn_their_rank(clean, errored, expected) -> None:
-    reward = rank_reward((0.0, 10.0))
-    assert reward.of(ERRORED[0], scores(clean, errored)) == pytest.approx(expected)
+def table(clean: float, omission: float, commission: float) -> ScoreTable:
+    scores = [
+        clean if label.is_clean else omission if label.note_class.is_omission else commission
+        for label in LABELS
+    ]
+    return ScoreTable(LABELS, tuple(scores))
 
 
-def test_clean_notes_earn_their_scaled_score() -> None:
-    assert rank_reward((0.0, 10.0)).of(CLEAN, scores(7.0, 1.0)) == pytest.approx(0.7)
-    assert rank_reward((0.0, 1.0)).of(CLEAN, scores(0.9, 0.1)) == pytest.approx(0.9)
+def candidate(id_: str, scores: ScoreTable, length: int = 10) -> Candidate:
+    return Candidate(
+        id_, Kind.MUTATION, (), 1, Status.ENTERED, "x", "0" * 64, length, accept=scores
+    )
 
 
-def test_the_slope_follows_the_score_range() -> None:
-    assert rank_reward((0.0, 1.0)) == RankReward(0.0, 1.0, 10.0)
-    assert rank_reward((0.0, 10.0)).slope == pytest.approx(1 / 6)
+def test_paired_first_ranks_by_pairs_then_by_detection() -> None:
+    assert PairedFirst().rank(table(8, 5, 9)) == (1.0, 40.0)
+    assert PairedFirst().rank(table(8, 8, 2)) == (0.5, 0.0)
+    assert PairedFirst("paired_commissions").rank(table(8, 9, 2)) == (1.0, 40.0)
 
 
-@given(clean=SCORE, errored=SCORE)
-def test_rewards_lie_in_the_unit_interval(clean, errored) -> None:
-    for label in (CLEAN, *ERRORED):
-        assert 0.0 <= rank_reward((0.0, 10.0)).of(label, scores(clean, errored)) <= 1.0
+def test_detection_first_turns_the_order_round() -> None:
+    assert DetectionFirst().rank(table(8, 5, 9)) == (1.0, 1.0)
+    assert DetectionFirst().rank(table(8, 8, 9)) == (0.0, 0.5)
 
 
-@pytest.mark.parametrize(("weight", "expected"), [(0.0, 1.0), (1.0, 0.96), (0.1, 4.08 / 4.1)])
-def test_clean_weight_moves_the_mean(weight: float, expected: float) -> None:
-    labels = [CLEAN, *ERRORED]
-    mean = mean_reward(rank_reward((0.0, 10.0)), labels, scores(8.0, 2.0), weight)
-    assert mean == pytest.approx(expected)
+def test_a_table_without_a_pair_ranks_below_every_real_one() -> None:
+    none = ScoreTable(LABELS, tuple(None for _ in LABELS))
+    assert PairedFirst().rank(none)[0] == -1.0
+    assert PairedFirst().rank(none) < PairedFirst().rank(table(5, 9, 9))
 
 
-def test_no_weight_at_all_is_zero_and_no_division() -> None:
-    assert mean_reward(rank_reward((0.0, 10.0)), [CLEAN], scores(8.0, 2.0), 0.0) == 0.0
+def test_severity_weighted_is_the_formula_of_the_study() -> None:
+    # Everything flagged but the clean notes: 0.45 + 0.20 + 0.35.
+    assert SeverityWeighted().rank(table(8, 5, 5)) == pytest.approx((1.0,))
+    # Omissions alone: commissions score above the threshold.
+    assert SeverityWeighted().rank(table(8, 5, 9)) == pytest.approx((0.8,))
+    assert SeverityWeighted().rank(table(5, 8, 8)) == pytest.approx((0.35,))
 
 
-def test_a_tie_is_half_a_win_in_the_measure_and_a_quarter_in_the_reward() -> None:
-    assert win_value(ERRORED[0], scores(8.0, 8.0)) == 0.5
-    assert rank_reward((0.0, 10.0)).of(ERRORED[0], scores(8.0, 8.0)) == 0.25
+def test_severity_weighs_what_is_found() -> None:
+    labels = tuple(
+        replace(label, severity=Severity.PERIPHERAL) if label.trace == "complete" else label
+        for label in LABELS
+    )
+    # One peripheral and one supporting omission a consultation: found only the supporting one.
+    scores = [
+        8.0
+        if label.is_clean or label.trace == "complete" or label.note_class.is_commission
+        else 5.0
+        for label in labels
+    ]
+    share = 0.5 / 0.75
+    found = SeverityWeighted().rank(ScoreTable(labels, tuple(scores)))
+    assert found == pytest.approx((0.45 * share + 0.35,))
 
 
-def test_separation_compares_across_consultations() -> None:
-    first, second = consultation(1), consultation(2)
-    labels = [n.label for n in (first.notes[0], first.notes[1], second.notes[0], second.notes[1])]
-    given_scores = dict(zip([label.id for label in labels], [8.0, 7.0, 6.0, 5.0], strict=True))
-    # 7 < 8, 7 > 6, 5 < 8, 5 < 6: three couples of four in the right order.
-    assert separation(labels, given_scores) == 0.75
-    assert separation(labels[:1], given_scores) is None
+def test_ties_go_to_the_shorter_and_then_to_the_older() -> None:
+    same = table(8, 5, 5)
+    pool = [candidate("c02", same, 12), candidate("c01", same, 10), candidate("c00", same, 10)]
+    assert best(pool, PairedFirst()).id == "c00"
+    assert best(pool[:2], PairedFirst()).id == "c01"
+    assert best([*pool, candidate("c03", table(8, 5, 9), 1)], PairedFirst()).id == "c03"

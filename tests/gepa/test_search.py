@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from tests.benchmarks.in_process import Doubles, SkillStudent, build_search
 
-from heldout.experiments.benchmarks.in_process import Doubles, SkillStudent, build_search
 from heldout.gepa.acceptance import FullPool, MinibatchImprovement
 from heldout.gepa.candidates import Kind, Status
-from heldout.gepa.events import FinishReason
+from heldout.gepa.record.events import FinishReason
 from heldout.gepa.settings import SearchSettings
 from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
 from heldout.splits.errors import CircuitOpen, InfrastructureFailure, StopRequested

@@ -9,8 +9,9 @@ from heldout.reflectors.prompts import Terms
 from heldout.reflectors.protected import own_texts, protect
 from heldout.reflectors.reflector import JudgedPair
 from heldout.reflectors.reply import CLOSE, OPEN
-from heldout.splits.runs import heldout_runs
-from heldout.students.chat import (
+from heldout.splits.partition.word_runs import heldout_runs
+from heldout.students.frames import load_frame
+from heldout.students.models.chat import (
     Budget,
     ChatReply,
     ChatRequest,
@@ -19,7 +20,6 @@ from heldout.students.chat import (
     ModelPin,
     Usage,
 )
-from heldout.students.frames import load_frame
 from heldout.students.student import Judgement, Outcome
 
 SEED = "Read the transcript and then the note. Give it a score that a colleague could rely on."

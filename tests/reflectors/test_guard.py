@@ -13,7 +13,7 @@ from heldout.reflectors.protected import ProtectedRuns
 from heldout.reflectors.reflector import RejectReason
 from heldout.splits.hashing import sha256_text
 from heldout.splits.overlap import shingle_hash, words
-from heldout.splits.runs import HeldoutRuns
+from heldout.splits.partition.word_runs import HeldoutRuns
 
 GUARD = guard()
 BARE = Guard(

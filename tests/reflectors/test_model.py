@@ -11,8 +11,8 @@ from heldout.reflectors.prompts import Terms
 from heldout.reflectors.reflector import MergeContext, RewriteContext
 from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.splits.randomness import call_seed
-from heldout.students.calls import Stage
-from heldout.students.chat import FinishReason
+from heldout.students.calls.call import Stage
+from heldout.students.models.chat import FinishReason
 
 REWRITE = RewriteContext("i01", SEED, pairs())
 MERGE = MergeContext("i02", SEED, "Other.", pairs((0,)), pairs((1,)))

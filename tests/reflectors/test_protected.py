@@ -3,7 +3,7 @@ from tests.support.notes import consultation
 
 from heldout.reflectors.protected import ProtectedRuns, own_texts, protect
 from heldout.splits.overlap import shingle_hash, shingles
-from heldout.splits.runs import HeldoutRuns, heldout_runs
+from heldout.splits.partition.word_runs import HeldoutRuns, heldout_runs
 
 RUN = "one two three four five six seven eight"
 NOTHING = HeldoutRuns(SALT, frozenset(), frozenset())

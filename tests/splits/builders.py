@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from heldout.splits.benchmark import Benchmark
-from heldout.splits.loading import BenchmarkSource, Loaded, open_benchmark
+from heldout.splits.loading.benchmark_files import BenchmarkSource, Loaded, open_benchmark
 from heldout.splits.randomness import integer
 
 ONSETS = "bcdfgklmnprstvz"

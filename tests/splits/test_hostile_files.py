@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.splits.builders import consultation, made, write_benchmark
 
 from heldout.splits.errors import BadInput, JournalBroken
-from heldout.splits.exclusions import read_exclusions
-from heldout.splits.loading import BenchmarkSource, open_benchmark
-from heldout.splits.looks_file import LooksFile
-from heldout.splits.manifest import read_manifest
-from heldout.splits.partition import draw_partition
+from heldout.splits.heldout.looks_file import LooksFile
+from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
+from heldout.splits.partition.draw import draw_partition
+from heldout.splits.partition.exclusions import read_exclusions
+from heldout.splits.partition.manifest import read_manifest
 
 QUICK = settings(
     max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -12,9 +12,9 @@ from tests.support.scripted import ScriptedCaller, reply
 
 from heldout.splits.benchmark import Note
 from heldout.splits.errors import InfrastructureFailure
-from heldout.students.calling import Calls
-from heldout.students.calls import CallSpec
-from heldout.students.chat import Budget, ChatReply, FinishReason
+from heldout.students.calls.answering import Calls
+from heldout.students.calls.call import CallSpec
+from heldout.students.models.chat import Budget, ChatReply, FinishReason
 from heldout.students.student import Judgement, Outcome, Student
 
 BLOCK = "Look at everything with care."

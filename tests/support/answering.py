@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 
-from heldout.students.calls import CallSpec
+from heldout.students.calls.call import CallSpec
 
 FACTS = ("Cough for three days", "Fever denied", "Takes ramipril 5 mg", "Allergic to penicillin")
 KEYED = {"present": "absent", "full": "absent", "yes": "no"}

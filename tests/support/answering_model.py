@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.answering import answer
 
-from heldout.students.chat import ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.chat import ChatReply, ChatRequest, FinishReason, Usage
 
 
 class AnsweringModel:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from heldout.students.calls import CallSpec, Stage
-from heldout.students.chat import (
+from heldout.students.calls.call import CallSpec, Stage
+from heldout.students.models.chat import (
     Budget,
     ChatReply,
     ChatRequest,

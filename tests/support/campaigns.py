@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.sessions import Ended, Options
+from heldout.experiments.campaigns.session import Ended, Options
 from heldout.experiments.campaigns.summary import summarise
-from heldout.students.chat import ChatModel
+from heldout.students.models.chat import ChatModel
 
 SMALL: dict[str, Any] = {
     "name": "small",

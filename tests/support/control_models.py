@@ -13,10 +13,10 @@ from tests.support.answering import answer
 from tests.support.scripted import ScriptedCaller
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls import CallSpec
-from heldout.students.chat import Budget, ModelPin
+from heldout.students.calls.call import CallSpec
 from heldout.students.designs.roster import Design
 from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Judgement
 
 PIN = ModelPin("scripted/judge")

@@ -9,10 +9,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from heldout.experiments.benchmarks.loopback import Answer, Request, completion
+from tests.benchmarks.loopback import Answer, Request, completion
+
 from heldout.experiments.practice.verdicts import Way, judge_note, own_note
 from heldout.splits.synthetic import draw
-from heldout.students.chat import Budget, ChatReply, ChatRequest, Message, ModelPin
+from heldout.students.models.chat import Budget, ChatReply, ChatRequest, Message, ModelPin
 from heldout.students.simulated import SimulatedJudge
 
 NOTES = 50

@@ -14,30 +14,30 @@ from typing import Any
 
 from heldout.gepa.acceptance import MinibatchImprovement, compare
 from heldout.gepa.candidates import Candidate, Kind, Status
-from heldout.gepa.controls import control_body
 from heldout.gepa.emission import emit
-from heldout.gepa.events import EventKind
 from heldout.gepa.frontier import Frontier, win_tie_loss
-from heldout.gepa.gate import GateSettings, decide, pre_gate
-from heldout.gepa.journal import Observer, RunJournal
-from heldout.gepa.labels import label_body
-from heldout.gepa.objective import rank_reward
-from heldout.gepa.ranking import PairedFirst, best
-from heldout.gepa.record import Record
+from heldout.gepa.gate.decide import GateSettings, decide, pre_gate
+from heldout.gepa.objective import PairedFirst, best
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.journal import Observer, RunJournal
+from heldout.gepa.record.labels import label_body
+from heldout.gepa.record.run import Record
+from heldout.gepa.reward import rank_reward
 from heldout.gepa.search import candidate_body, scores_of
 from heldout.gepa.settings import ConfirmSettings, SearchSettings
 from heldout.gepa.spending import Spent
-from heldout.gepa.statistics.detection import swept
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import judged_json, measures_json
+from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.table import ScoreTable
+from heldout.gepa.word_control import control_body
 from heldout.splits.benchmark import NoteClass, NoteLabel, Severity, TraceLevel
 from heldout.splits.hashing import content_id, sha256_text
 from heldout.splits.randomness import choice, uniform
-from heldout.students.calls import CallSpec, Stage
-from heldout.students.chat import Budget, ChatReply, FinishReason, Message, ModelPin, Usage
+from heldout.students.calls.call import CallSpec, Stage
+from heldout.students.calls.store import CallStore
 from heldout.students.frames import load_frame
-from heldout.students.store import CallStore
+from heldout.students.models.chat import Budget, ChatReply, FinishReason, Message, ModelPin, Usage
 
 RUN_ID = "made-0001"
 EDITS = (

@@ -7,11 +7,11 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heldout.experiments.practice.sitting import Asking
-from heldout.experiments.practice.taken import frame_of
+from heldout.experiments.practice.loaded_prompt import frame_of
+from heldout.experiments.practice.session import Asking
 from heldout.gepa.emission import emit
 from heldout.splits.hashing import sha256_text
-from heldout.students.chat import ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.chat import ChatReply, ChatRequest, FinishReason, Usage
 
 BLOCK = (
     "List every fact of the consultation first, then look each one up in the note. "

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.students.chat import FinishReason, Usage
+from heldout.students.models.chat import FinishReason, Usage
 
 
 @dataclass(frozen=True)

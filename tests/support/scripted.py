@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from heldout.students.calls import CallSpec
-from heldout.students.chat import ChatReply, FinishReason, Usage
+from heldout.students.calls.call import CallSpec
+from heldout.students.models.chat import ChatReply, FinishReason, Usage
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from heldout.experiments.report.figures.svg import Drawing, Frame, interval_bar,
 from heldout.experiments.report.sides import Side, Sides, paired_over
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import interval_text, signed
-from heldout.gepa.statistics.intervals import Interval
+from heldout.gepa.statistics.intervals.interval import Interval
 
 ROW = 64
 CHANCE = 0.5

@@ -9,10 +9,10 @@ from heldout.experiments.report.sides import Side, Sides
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.view import RunView
 from heldout.experiments.report.words import number
-from heldout.gepa.controls import word_count_table
-from heldout.gepa.statistics.length import length_following
-from heldout.gepa.statistics.paired import paired
+from heldout.gepa.statistics.agreement.length import length_following
+from heldout.gepa.statistics.rates.paired import paired
 from heldout.gepa.statistics.table import FloatArray, ScoreTable
+from heldout.gepa.word_control import word_count_table
 
 WIDTH = 720
 

@@ -8,8 +8,8 @@ from heldout.experiments.report.figures.svg import Drawing, Frame, Point, axes
 from heldout.experiments.report.sides import Side, Sides
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import DASH, number, percent
-from heldout.gepa.statistics.detection import AtRule, Swept, swept
 from heldout.gepa.statistics.measures import at_fixed_rule
+from heldout.gepa.statistics.rates.detection import AtRule, Swept, swept
 from heldout.gepa.statistics.table import ScoreTable
 
 

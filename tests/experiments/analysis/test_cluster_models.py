@@ -7,7 +7,7 @@ from tests.support.score_tables import build, with_scores
 
 from heldout.experiments.analysis.cluster_models import Assumed, Pilot, pair_counts, resized
 from heldout.gepa.statistics.difference import difference
-from heldout.gepa.statistics.resampling import generator
+from heldout.gepa.statistics.intervals.resampling import generator
 
 SIZES = np.tile(np.array([1, 2, 3, 4, 2]), (4_000, 1))
 OURS = build(

@@ -8,9 +8,9 @@ from rich.console import Console
 from heldout.experiments.analysis.cluster_models import Assumed
 from heldout.experiments.analysis.power import PowerSettings, Simulator, power
 from heldout.experiments.analysis.power_report import power_json, render_power, resolution
-from heldout.gepa.gate import GateSettings
-from heldout.gepa.statistics.intervals import ClusterSums
-from heldout.gepa.statistics.planning import t_power
+from heldout.gepa.gate.decide import GateSettings
+from heldout.gepa.statistics.intervals.interval import ClusterSums
+from heldout.gepa.statistics.tests.planning import t_power
 
 ACCEPT, HELDOUT = (2, 3, 1, 2, 4) * 3, (3, 2, 4, 1, 3) * 6
 SETTINGS = PowerSettings(seed=1, draws=600, candidates=5)

@@ -5,7 +5,7 @@ from tests.support.notes import benchmark
 from tests.support.published import CANDIDATES, needs_data, published, scores
 
 from heldout.experiments.analysis.score_files import read_scores, score_tables
-from heldout.gepa.statistics.paired import Paired, paired
+from heldout.gepa.statistics.rates.paired import Paired, paired
 from heldout.splits.errors import BadInput
 
 PAIR = {"a|1|clean|x": 9, "a|1|omit|err": 8.5, "a|1|add|err": None}

@@ -16,13 +16,13 @@ from tests.support.campaigns import SMALL, resume_small, run_small, summary, wri
 from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare
 from heldout.experiments.campaigns.summary import summarise
-from heldout.experiments.campaigns.verifying import verify_run
+from heldout.experiments.campaigns.verify import verify_run
 from heldout.gepa.emission import withdraw
-from heldout.gepa.events import EventKind
-from heldout.gepa.record import Record
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.run import Record
 from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.hashing import sha256_file, sha256_text
-from heldout.students.chat import ChatModel, ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, FinishReason, Usage
 
 pytestmark = pytest.mark.campaign
 

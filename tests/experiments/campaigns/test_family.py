@@ -12,9 +12,9 @@ from tests.support.campaigns import SMALL, merged, summary
 
 from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
 from heldout.experiments.campaigns.running import resume
-from heldout.experiments.campaigns.sessions import Ended, Options
-from heldout.gepa.events import EventKind
-from heldout.gepa.record import Record
+from heldout.experiments.campaigns.session import Ended, Options
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.run import Record
 from heldout.splits.errors import BadInput
 
 pytestmark = pytest.mark.campaign

@@ -23,12 +23,12 @@ from heldout.experiments.judging.table import render, to_csv, to_markdown
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.errors import BadInput, CallRefused, InfrastructureFailure
 from heldout.splits.hashing import sha256_text
-from heldout.students.caller import Caller
-from heldout.students.chat import Budget, ModelPin
+from heldout.students.calls.caller import Caller
+from heldout.students.calls.ledger import Caps, Ledger
+from heldout.students.calls.store import CallStore
 from heldout.students.designs.roster import DESIGNS, ROSTER
 from heldout.students.designs.workshop import Roles
-from heldout.students.ledger import Caps, Ledger
-from heldout.students.store import CallStore
+from heldout.students.models.chat import Budget, ModelPin
 
 NOTES = NoteSet(
     "made, all",

@@ -6,14 +6,14 @@ import pytest
 from tests.support.answering_model import AnsweringModel
 from tests.support.notes import benchmark
 
-from heldout.experiments.analysis.comparing import compare_files
+from heldout.experiments.analysis.compare_files import compare_files
 from heldout.experiments.judging.command import JudgeRequest, judge_command
 from heldout.splits.errors import BadInput
-from heldout.splits.loading import BenchmarkSource, open_benchmark
-from heldout.splits.manifest import Shares, freeze
-from heldout.splits.partition import draw_partition
-from heldout.students.chat import Budget
-from heldout.students.ledger import Caps
+from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
+from heldout.splits.partition.draw import draw_partition
+from heldout.splits.partition.manifest import Shares, freeze
+from heldout.students.calls.ledger import Caps
+from heldout.students.models.chat import Budget
 
 CONSULTATIONS = 20
 
@@ -207,7 +207,7 @@ def test_scores_on_different_facts_are_refused_by_compare(tmp_path):
 def test_the_command_prints_a_table_or_a_list(tmp_path, monkeypatch):
     from typer.testing import CliRunner
 
-    from heldout.experiments.cli import app
+    from heldout.experiments.cli.main import app
 
     monkeypatch.chdir(tmp_path)
     source = written(tmp_path)

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from heldout.experiments.benchmarks.judges import (
+from tests.benchmarks.judges import (
     FINE,
     INVENTORY,
     judged,
@@ -19,6 +18,7 @@ from heldout.experiments.benchmarks.judges import (
     real_notes,
     replaced,
 )
+
 from heldout.experiments.judging.table import to_markdown
 from heldout.students.designs.roster import DESIGNS, ROSTER
 

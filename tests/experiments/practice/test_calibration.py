@@ -17,7 +17,7 @@ from heldout.experiments.practice.promises import (
     needed,
     smallest_rate,
 )
-from heldout.gepa.statistics.resampling import generator
+from heldout.gepa.statistics.intervals.resampling import generator
 from heldout.splits.errors import BadInput
 
 DEPLOYMENTS = 1000

@@ -8,11 +8,11 @@ from tests.support.campaigns import run_small
 from tests.support.practice import emitted
 from typer.testing import CliRunner
 
-from heldout.experiments.cli_practice import app
+from heldout.experiments.cli.practice import app
 from heldout.experiments.practice.commands import Common, Ladders, Notes, Ticker
+from heldout.experiments.practice.loaded_prompt import take
 from heldout.experiments.practice.note_sets import NoteFile
-from heldout.experiments.practice.taken import take
-from heldout.students.chat import Budget
+from heldout.students.models.chat import Budget
 
 REAL = (
     "[doctor] What brings you?\n[patient] I have had a cough for {n} days.\n"

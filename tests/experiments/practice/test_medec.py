@@ -9,9 +9,9 @@ from tests.support.campaigns import run_small, summary
 
 from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.judging.command import JudgeRequest, judge_command
-from heldout.experiments.practice.importing import import_release
-from heldout.splits.loading import BenchmarkSource
-from heldout.students.chat import Budget
+from heldout.experiments.practice.import_release import import_release
+from heldout.splits.loading.benchmark_files import BenchmarkSource
+from heldout.students.models.chat import Budget
 
 
 def judged(tmp_path, file):

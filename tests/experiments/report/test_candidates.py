@@ -20,8 +20,8 @@ from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.report.view import RunView, read_view
 from heldout.gepa.evaluation import Purpose
 from heldout.splits.errors import BadInput
-from heldout.students.calls import Stage
-from heldout.students.store import CallStore
+from heldout.students.calls.call import Stage
+from heldout.students.calls.store import CallStore
 
 HOSTILE = (
     "<script>window.bad=1</script>\"'><img src=x onerror=window.bad=1> "

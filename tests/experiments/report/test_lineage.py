@@ -11,13 +11,13 @@ from rich.console import Console
 from tests.support.made_runs import RUN_ID, Plan, make_run
 from tests.support.pages import Page
 
-from heldout.experiments.lineage_view import draw, lineage_view
 from heldout.experiments.report import write_lineage
 from heldout.experiments.report.lineage import lineage_page
+from heldout.experiments.report.lineage_tree import draw, lineage_view
 from heldout.experiments.report.reflections import reflections_of
 from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.report.view import read_view
-from heldout.gepa.objective import win_value
+from heldout.gepa.reward import win_value
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from heldout.experiments.report.caveats import _process
 from heldout.experiments.report.view import RunView
-from heldout.gepa.events import Event, EventKind
+from heldout.gepa.record.events import Event, EventKind
 
 
 def test_caps_raised_after_the_start_are_named() -> None:

@@ -10,7 +10,7 @@ from heldout.experiments.report import write_report
 from heldout.experiments.report.decision import worded
 from heldout.experiments.report.view import read_view
 from heldout.experiments.report.words import interval_text, number, percent, thousands
-from heldout.gepa.events import EventKind
+from heldout.gepa.record.events import EventKind
 from heldout.splits.errors import BadInput, JournalBroken
 
 PLANS = {

@@ -9,7 +9,7 @@ from tests.support.made_runs import Plan, make_run
 from heldout.experiments.report.view import read_view
 from heldout.experiments.tracking import sync
 from heldout.experiments.tracking.registry import EMITTED
-from heldout.gepa.events import EventKind
+from heldout.gepa.record.events import EventKind
 
 
 def test_a_child_run_a_candidate_entered_and_rejected_under_one_parent(synced):

@@ -13,7 +13,7 @@ from tests.support.stores import Store
 from heldout.experiments.report.view import read_view
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, open_ui, sync
 from heldout.experiments.tracking.ui import SERVER_ENVIRONMENT, server_command
-from heldout.gepa.journal import read_journal
+from heldout.gepa.record.journal import read_journal
 
 pytestmark = pytest.mark.timeout(300)
 

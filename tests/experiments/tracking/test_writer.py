@@ -14,7 +14,7 @@ from heldout.experiments.report.view import read_view
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, sync
 from heldout.experiments.tracking.opening import open_door
 from heldout.experiments.tracking.recorder import Recorder
-from heldout.gepa.journal import read_journal
+from heldout.gepa.record.journal import read_journal
 
 
 def _followed(run_dir, settings, plan):

@@ -12,7 +12,7 @@ from tests.support.score_tables import (
 )
 
 from heldout.gepa.statistics.difference import difference
-from heldout.gepa.statistics.paired import paired
+from heldout.gepa.statistics.rates.paired import paired
 
 
 @given(table_pairs(grid_scores))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from heldout.gepa.gate.rules import all_rules
 from heldout.gepa.statistics.declared import DECLARED
-from heldout.gepa.statistics.rules import all_rules
 
 TEXT = (Path(__file__).parents[3] / "docs" / "statistics.md").read_text("utf-8")
 

@@ -10,16 +10,20 @@ import pytest
 from tests.support.published import CANDIDATES, needs_data, published, scores
 
 from heldout.gepa.frontier import raw_reward
-from heldout.gepa.objective import rank_reward
-from heldout.gepa.statistics.counts import Count
-from heldout.gepa.statistics.detection import at_threshold, swept
+from heldout.gepa.reward import rank_reward
 from heldout.gepa.statistics.difference import difference
-from heldout.gepa.statistics.exact import mcnemar_tests, sign_tests, two_proportion_z
-from heldout.gepa.statistics.intervals import wilson
-from heldout.gepa.statistics.paired import Paired, paired
-from heldout.gepa.statistics.resampling import bootstrap_interval, bootstrap_means, generator
+from heldout.gepa.statistics.intervals.interval import wilson
+from heldout.gepa.statistics.intervals.resampling import (
+    bootstrap_interval,
+    bootstrap_means,
+    generator,
+)
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.gepa.statistics.rates.detection import at_threshold, swept
+from heldout.gepa.statistics.rates.paired import Paired, paired
 from heldout.gepa.statistics.selection import rows_of
 from heldout.gepa.statistics.table import ScoreTable
+from heldout.gepa.statistics.tests.exact import mcnemar_tests, sign_tests, two_proportion_z
 from heldout.splits.benchmark import NoteClass, TraceLevel
 
 pytestmark = needs_data

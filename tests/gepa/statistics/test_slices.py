@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.support.score_tables import build
 
-from heldout.gepa.statistics.paired import Paired
+from heldout.gepa.statistics.rates.paired import Paired
 from heldout.gepa.statistics.slices import AXES, all_slices, paired_interval, slices
 
 WIDE = build(*[(9, [("omit", 8), ("weak", 9), ("add", 10)])] * 12, strata=("x", "y"))

@@ -15,8 +15,8 @@ from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.reflectors.simulated.editing import Habits
 from heldout.reflectors.simulated.model import UNUSABLE_RATE, SimulatedReflector
 from heldout.splits.errors import BadInput
-from heldout.students.chat import Budget, FinishReason, ModelPin
 from heldout.students.frames import BLOCK_SLOT
+from heldout.students.models.chat import Budget, FinishReason, ModelPin
 from heldout.students.simulated.skills import Skill, read_block
 
 REWRITE = rewrite_prompt(RewriteContext("i01", SEED, pairs((0, 1))), TERMS).text

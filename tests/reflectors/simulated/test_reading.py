@@ -10,7 +10,7 @@ from heldout.reflectors.reflector import MergeContext, RewriteContext
 from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.reflectors.simulated.reading import read_request
 from heldout.splits.benchmark import NoteClass
-from heldout.students.chat import Message
+from heldout.students.models.chat import Message
 
 
 def read(text):

@@ -5,13 +5,13 @@ import pytest
 from tests.splits.importers import releases
 from tests.splits.real import real
 
-from heldout.experiments.practice.importing import import_release
+from heldout.experiments.practice.import_release import import_release
 from heldout.splits.benchmark import NoteClass
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.medec import read_medec
 from heldout.splits.importers.primock57 import read_primock57
 from heldout.splits.importers.textgrid import read_textgrid
-from heldout.splits.loading import PLACEHOLDER, BenchmarkSource, load
+from heldout.splits.loading.benchmark_files import PLACEHOLDER, BenchmarkSource, load
 
 LAYOUT = Path(__file__).parents[2] / "data" / "omissionbench"
 

@@ -9,7 +9,7 @@ import pytest
 
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.errors import BadInput
-from heldout.splits.loading import BenchmarkSource, load
+from heldout.splits.loading.benchmark_files import BenchmarkSource, load
 from heldout.splits.synthetic import consultations_beside, draw, write_jsonl
 
 

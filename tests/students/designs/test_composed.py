@@ -8,10 +8,10 @@ from tests.support.answering import FACTS, answer, fact_ids
 from tests.support.notes import benchmark
 from tests.support.scripted import ScriptedCaller
 
-from heldout.students.calls import Stage
-from heldout.students.chat import ModelPin
+from heldout.students.calls.call import Stage
 from heldout.students.designs.roster import DESIGNS
 from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.models.chat import ModelPin
 from heldout.students.student import Outcome
 
 CONSULTATION = benchmark(1).consultations[0]

@@ -6,11 +6,11 @@ from tests.support.answering import answer
 from tests.support.scripted import ScriptedCaller
 
 from heldout.splits.errors import BadInput
-from heldout.students.chat import ModelPin
 from heldout.students.designs.blocks import load_block
 from heldout.students.designs.roster import DESIGNS, ROSTER, Family, find_design
 from heldout.students.designs.workshop import Roles, Workshop
 from heldout.students.frames import load_frame
+from heldout.students.models.chat import ModelPin
 
 PIN = ModelPin("scripted/judge")
 ABLATIONS = [design for design in ROSTER if design.family is Family.ABLATION]

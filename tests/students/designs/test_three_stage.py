@@ -7,14 +7,14 @@ from tests.support.answering import FACTS, answer, fact_ids
 from tests.support.notes import benchmark
 from tests.support.scripted import ScriptedCaller
 
-from heldout.students.blindness import NoteLeaked
-from heldout.students.calls import Stage
-from heldout.students.capture import PerFactRule
-from heldout.students.chat import Budget, ModelPin
+from heldout.students.calls.call import Stage
+from heldout.students.designs.blindness import NoteLeaked
+from heldout.students.designs.capture import PerFactRule
+from heldout.students.designs.facts import Fact
 from heldout.students.designs.roster import DESIGNS
+from heldout.students.designs.second_look import Overturned, verified
 from heldout.students.designs.workshop import Roles, Workshop
-from heldout.students.facts import Fact
-from heldout.students.second_look import Overturned, verified
+from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Finding, Outcome
 
 CONSULTATION = benchmark(1).consultations[0]

@@ -8,10 +8,10 @@ import pytest
 from heldout.splits.randomness import shuffled
 from heldout.splits.synthetic import draw
 from heldout.students.answer_forms import GapListContract, VerdictLineContract, YesNoContract
-from heldout.students.chat import Budget, ChatRequest, FinishReason, Message, ModelPin
 from heldout.students.contracts import Answer, ScoreContract, parse_whole_note
 from heldout.students.fact_contracts import KeyedContract, parse_facts
 from heldout.students.frames import load_frame
+from heldout.students.models.chat import Budget, ChatRequest, FinishReason, Message, ModelPin
 from heldout.students.simulated import JUDGE_ID, SimulatedJudge
 
 DRAW = draw(4, 9).draws[0]

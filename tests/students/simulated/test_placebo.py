@@ -4,8 +4,8 @@ import asyncio
 import json
 import statistics
 
-from heldout.students.chat import Budget, ChatRequest, FinishReason, Message, ModelPin
 from heldout.students.frames import load_frame
+from heldout.students.models.chat import Budget, ChatRequest, FinishReason, Message, ModelPin
 from heldout.students.simulated import PLACEBO_ID, SimulatedPlacebo
 from heldout.students.simulated.effects import EFFECTS
 

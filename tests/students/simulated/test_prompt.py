@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.students.chat import Message
 from heldout.students.frames import load_frame
+from heldout.students.models.chat import Message
 from heldout.students.simulated.prompt import parse, prompt_of
 
 NAMES = sorted(

@@ -5,8 +5,7 @@ import statistics
 from pathlib import Path
 
 import pytest
-
-from heldout.experiments.benchmarks.simulated_judge import (
+from tests.benchmarks.simulated_judge import (
     CHECK_PLAIN,
     COLUMNS,
     PLAIN,
@@ -17,9 +16,10 @@ from heldout.experiments.benchmarks.simulated_judge import (
     table_of,
     whole_note,
 )
-from heldout.splits.loading import BenchmarkSource, load
+
+from heldout.splits.loading.benchmark_files import BenchmarkSource, load
 from heldout.splits.synthetic import draw
-from heldout.students.chat import Budget
+from heldout.students.models.chat import Budget
 
 SEVERAL = ("inventory", "fine score", "paraphrase", "partial")
 STRICT = (*SEVERAL, "placement")

@@ -5,7 +5,7 @@ import pytest
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_text
 from heldout.splits.synthetic import draw
-from heldout.students.chat import Budget, ChatRequest, ModelPin
+from heldout.students.models.chat import Budget, ChatRequest, ModelPin
 from heldout.students.simulated.effects import EFFECTS, Scale
 from heldout.students.simulated.matching import compare
 from heldout.students.simulated.skills import Skill, read_block

@@ -1,0 +1,124 @@
+"""`heldout power`: from a configuration to what its partition can detect."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import RenderableType
+
+from heldout.experiments.analysis.cluster_models import Assumed, DifferenceModel, Pilot, pair_counts
+from heldout.experiments.analysis.power import PowerSettings, Simulator, power
+from heldout.experiments.analysis.power_report import (
+    Resolution,
+    power_json,
+    render_power,
+    resolution,
+)
+from heldout.experiments.analysis.score_files import read_scores, score_tables
+from heldout.experiments.campaigns.checks import Checked, check
+from heldout.experiments.campaigns.config_file import load_config
+from heldout.experiments.campaigns.run_directory import RunDirectory
+from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.statistics.difference import difference
+from heldout.gepa.statistics.intervals.resampling import generator
+from heldout.splits.errors import BadInput
+
+ACCEPTANCE_DRAWS = 4_000
+SUMMARY_DRAWS = 500
+"""Simulated data sets a figure of a dry run: quick, with an error of about two points."""
+
+
+def power_of(
+    config_file: Path,
+    settings: Sequence[str],
+    *,
+    pilot: tuple[str, str] | None,
+    asked: tuple[int, float, int],
+    as_json: bool,
+) -> dict[str, Any] | RenderableType:
+    """The full report; `asked` is draws, the wanted difference and the candidates expected."""
+    config = load_config(config_file, settings)
+    with tempfile.TemporaryDirectory() as folder:
+        checked = check(config, RunDirectory(Path(folder)))
+        sizes = _sizes(checked)
+    draws, wanted, candidates = asked
+    report = power(
+        _model(checked, pilot),
+        accept=sizes[0],
+        heldout=sizes[1],
+        gate=config.gate,
+        settings=PowerSettings(
+            seed=config.seed,
+            draws=draws,
+            wanted=wanted,
+            candidates=candidates,
+            planned_looks=checked.partition.planned_looks,
+        ),
+    )
+    return power_json(report) if as_json else render_power(report)
+
+
+def short_form(checked: Checked) -> Resolution:
+    """What a dry run prints: can accept and held-out resolve what the configuration hopes for?"""
+    accept, heldout = _sizes(checked)
+    settings = PowerSettings(
+        seed=checked.config.seed,
+        draws=SUMMARY_DRAWS,
+        planned_looks=checked.partition.planned_looks,
+    )
+    gate = checked.config.gate
+    return resolution(Simulator(Assumed(), accept, heldout, gate, settings))
+
+
+def acceptance_sentence(checked: Checked) -> str:
+    """How often a child enters on a minibatch of the chosen size: one no better, one better.
+
+    Under the assumed differences, from pairs alone: clean notes, whose weight is small by default,
+    are left out.
+    """
+    search, hoped = checked.config.search, checked.config.gate.hoped_gain
+    batch = np.full(
+        (ACCEPTANCE_DRAWS, search.minibatch_consultations), search.minibatch_errored, dtype=np.int64
+    )
+    rng = generator(checked.config.seed, "plan", "acceptance")
+    shares = [
+        float((Assumed().draw(batch, effect, rng).mean > search.acceptance_margin + 1e-12).mean())
+        for effect in (0.0, hoped)
+    ]
+    return (
+        f"acceptance on {search.minibatch_consultations} consultations of "
+        f"{search.minibatch_errored} errored notes: a child that is no better enters in "
+        f"{shares[0]:.0%} of tries, one better by {hoped:.3f} in {shares[1]:.0%} "
+        f"(±{1 / (2 * ACCEPTANCE_DRAWS**0.5):.1%})"
+    )
+
+
+def _sizes(checked: Checked) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Pairs of the primary measure in each consultation of accept and of held-out."""
+    benchmark = checked.made.benchmark if checked.made else checked.load().benchmark
+    family = primary_family(checked.config.search.primary)
+    splits = checked.partition.splits
+    accept, heldout = (
+        pair_counts([benchmark.by_id[name] for name in splits[split]], family)
+        for split in ("accept", "heldout")
+    )
+    if min(len(accept), len(heldout)) < 2:
+        raise BadInput.one(
+            "search.primary",
+            f"{checked.config.search.primary}: its pairs stand in fewer than two consultations",
+        )
+    return accept, heldout
+
+
+def _model(checked: Checked, pilot: tuple[str, str] | None) -> DifferenceModel:
+    if pilot is None:
+        return Assumed()
+    files = read_scores(pilot[0]), read_scores(pilot[1])
+    benchmark = checked.made.benchmark if checked.made else checked.load().benchmark
+    ours, theirs = score_tables(*files, benchmark)
+    family = primary_family(checked.config.search.primary)
+    return Pilot.of([difference(ours, theirs, family)])

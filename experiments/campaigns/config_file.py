@@ -1,0 +1,272 @@
+"""From a YAML file and `--set` options to a validated configuration, every fault at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from heldout.experiments.campaigns.config import Config
+from heldout.splits.errors import BadInput, Fault
+
+Path_ = tuple[str | int, ...]
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+PATH_KEYS: frozenset[Path_] = frozenset(
+    {
+        ("benchmark", "pairs"),
+        ("benchmark", "consultations"),
+        ("partition", "manifest"),
+        ("models",),
+    }
+)
+MAX_BYTES = 1 << 20
+MAX_VALUES = 10_000
+ODD_VALUE = (yaml.YAMLError, ValueError, KeyError, AttributeError, TypeError, RecursionError)
+"""What PyYAML raises for tags and forms that it does not understand."""
+
+
+class Loader(yaml.SafeLoader):
+    """YAML as people write it: only `true` and `false` are booleans; `off` and `no` are words."""
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A configuration as written: its tree and where each value stands."""
+
+    path: Path
+    tree: dict[str, Any]
+    lines: Mapping[Path_, int]
+
+    def where(self, path: Path_) -> str:
+        """File, line and dotted key of a value, or of the nearest key around it."""
+        dotted = ".".join(map(str, path))
+        for depth in range(len(path), 0, -1):
+            if path[:depth] in self.lines:
+                return f"{self.path}:{self.lines[path[:depth]]}: {dotted}"
+        return f"{self.path}: {dotted}" if dotted else str(self.path)
+
+
+def load_config(path: Path, settings: Sequence[str] = ()) -> Config:
+    """The configuration in `path` with `--set key=value` options applied over it.
+
+    Relative paths in the file are relative to the file, those of `--set` to the working folder.
+    Raises BadInput with every fault found.
+    """
+    source = read_yaml(path)
+    overrides = [parse_setting(text) for text in settings]
+    _resolve_paths(source.tree, path.resolve().parent)
+    where = {key: f"--set {'.'.join(map(str, key))}" for key, _ in overrides}
+    for key, value in overrides:
+        _put(source.tree, key, value, where[key])
+    source.tree.setdefault("name", path.stem)
+    faults = [*_expand(source, source.tree, ())]
+    # The run keeps its configuration elsewhere, so every path in it has to be absolute.
+    _resolve_paths(source.tree, Path.cwd())
+    faults += _read_seeds(source, path.parent)
+    try:
+        config = Config.model_validate(source.tree)
+    except ValidationError as error:
+        found = [_fault(source, where, detail) for detail in error.errors()]
+        raise BadInput([*faults, *(f for f in found if f is not None)]) from None
+    if faults:
+        raise BadInput(faults)
+    return config
+
+
+def read_yaml(path: Path) -> Source:
+    """A YAML mapping with the line of every key. Raises BadInput."""
+    try:
+        data = path.read_bytes()
+        if len(data) > MAX_BYTES:
+            raise BadInput.one(str(path), f"is {len(data)} bytes, a configuration is under 1 MiB")
+        node = yaml.compose(data.decode("utf-8"), Loader=Loader)
+    except OSError as error:
+        raise BadInput.one(str(path), f"cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise BadInput.one(str(path), f"is not UTF-8 text ({error.reason})") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "cannot be parsed"
+        raise BadInput.one(f"{path}{line}", f"is not YAML ({problem})") from error
+    if not isinstance(node, yaml.MappingNode):
+        raise BadInput.one(str(path), "must be a mapping of keys to values")
+    lines: dict[Path_, int] = {}
+    tree = _build(node, (), lines, path)
+    return Source(path, tree, lines)
+
+
+def _build(node: yaml.Node, path: Path_, lines: dict[Path_, int], file: Path) -> Any:
+    """The value of a YAML node; fills `lines`. A key given twice is a fault."""
+    if len(path) > 12 or len(lines) > MAX_VALUES:
+        # Aliases that repeat aliases make a small file hold more values than any memory.
+        raise BadInput.one(f"{file}:{node.start_mark.line + 1}", "is nested too deep or too large")
+    if isinstance(node, yaml.MappingNode):
+        tree: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            line = key_node.start_mark.line + 1
+            if key in tree:
+                raise BadInput.one(f"{file}:{line}", f"{key} is given twice")
+            lines[(*path, key)] = line
+            tree[key] = _build(value_node, (*path, key), lines, file)
+        return tree
+    if isinstance(node, yaml.SequenceNode):
+        items = []
+        for index, child in enumerate(node.value):
+            lines[(*path, index)] = child.start_mark.line + 1
+            items.append(_build(child, (*path, index), lines, file))
+        return items
+    return _scalar(node, file)
+
+
+def _scalar(node: yaml.Node, file: Path) -> Any:
+    """The value of a scalar; a tag or a form that YAML does not know is a fault."""
+    try:
+        return Loader("").construct_object(node)
+    except ODD_VALUE as error:
+        problem = getattr(error, "problem", None) or f"is no value ({error})"
+        raise BadInput.one(f"{file}:{node.start_mark.line + 1}", problem) from error
+
+
+def parse_setting(text: str) -> tuple[Path_, Any]:
+    """`a.b=value` as a path and a YAML value. Raises BadInput."""
+    key, sign, value = text.partition("=")
+    if not sign or not all(part.strip() for part in key.split(".")):
+        raise BadInput.one("--set", f"{text!r} is not of the form key=value, such as seed=7")
+    try:
+        parsed = yaml.load(value, Loader=Loader) if value.strip() else None
+        json.dumps(parsed, default=str)
+    except ODD_VALUE as error:
+        raise BadInput.one(f"--set {key}", f"{value!r} is not a YAML value") from error
+    return tuple(key.strip().split(".")), parsed
+
+
+def _put(tree: dict[str, Any], path: Path_, value: Any, where: str) -> None:
+    for key in path[:-1]:
+        child = tree.setdefault(str(key), {})
+        if child is None:
+            child = tree[str(key)] = {}
+        if not isinstance(child, dict):
+            raise BadInput.one(where, f"{key} is a value, it has no keys of its own")
+        tree = child
+    tree[str(path[-1])] = value
+
+
+def _resolve_paths(tree: dict[str, Any], folder: Path) -> None:
+    """Make the file's relative paths relative to its folder; variables are filled in later."""
+    for path in PATH_KEYS:
+        parent: Any = tree
+        for key in path[:-1]:
+            parent = parent.get(key) if isinstance(parent, dict) else None
+        value = parent.get(path[-1]) if isinstance(parent, dict) else None
+        if isinstance(value, str) and not value.startswith("${"):
+            parent[path[-1]] = str(folder / value)
+    partition = tree.get("partition")
+    if isinstance(partition, dict) and isinstance(partition.get("exclude"), list):
+        partition["exclude"] = [
+            str(folder / item) if isinstance(item, str) and not item.startswith("${") else item
+            for item in partition["exclude"]
+        ]
+
+
+def _expand(source: Source, value: Any, path: Path_) -> Iterator[Fault]:
+    """Fill in `${NAME}` from the environment, in place; a name that is not set is a fault."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, child in list(items):
+        here = (*path, key)
+        if isinstance(child, dict | list):
+            yield from _expand(source, child, here)
+        elif isinstance(child, str) and VARIABLE.search(child) and here[0] != "seeds":
+            unset = [name for name in VARIABLE.findall(child) if not os.environ.get(name)]
+            for name in unset:
+                message = f"needs the environment variable {name}, which is not set"
+                if name == "HELDOUT_DATA":
+                    message += "; set it to the folder of the data, or give the path with --set"
+                yield Fault(source.where(here), message)
+            if not unset:
+                value[key] = VARIABLE.sub(lambda match: os.environ[match.group(1)], child)
+
+
+def _read_seeds(source: Source, folder: Path) -> list[Fault]:
+    """Replace seed blocks given as files by name and text, in place."""
+    seeds, faults = source.tree.get("seeds"), []
+    if not isinstance(seeds, list):
+        return []
+    for index, item in enumerate(seeds):
+        if not isinstance(item, str):
+            continue
+        file = folder / item
+        try:
+            seeds[index] = {"name": file.stem, "text": file.read_text("utf-8")}
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or f"cannot be read as text ({error})"
+            faults.append(Fault(source.where(("seeds", index)), f"{file}: {reason}"))
+            seeds[index] = {"name": file.stem or "unreadable", "text": f"unreadable {index}"}
+    return faults
+
+
+def _fault(source: Source, where: Mapping[Path_, str], detail: ErrorDetails) -> Fault | None:
+    """A validation error as a fault that names the place, the value and what would be right."""
+    path = tuple(detail["loc"])
+    place = where.get(path) or source.where(path)
+    match detail["type"]:
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            return Fault(place, f"unknown key{_suggestion(path)}")
+        case "missing" | "missing_argument":
+            return Fault(place, "is required")
+        case "value_error":
+            return Fault(place, str(detail["ctx"]["error"]))
+    value = detail["input"]
+    shown = "" if isinstance(value, dict | list) else f", got {value!r:.60}"
+    return Fault(place, detail["msg"][:1].lower() + detail["msg"][1:] + shown)
+
+
+def _suggestion(path: Path_) -> str:
+    known = _fields_at(Config, path[:-1])
+    close = get_close_matches(str(path[-1]), known, n=1, cutoff=0.5)
+    if close:
+        return f"; did you mean {close[0]}?"
+    return f"; known here: {', '.join(known)}" if known else ""
+
+
+def _fields_at(kind: Any, path: Path_) -> list[str]:
+    """Names of the keys allowed below `path`."""
+    for key in path:
+        kind = _unwrapped(_annotation(kind, key))
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return sorted(kind.model_fields)
+    return sorted(f.name for f in fields(kind)) if is_dataclass(kind) else []
+
+
+def _annotation(kind: Any, key: str | int) -> Any:
+    if isinstance(key, int):
+        return next((a for a in get_args(kind) if a is not Ellipsis), None)
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        field = kind.model_fields.get(key)
+        return field.annotation if field else None
+    return None
+
+
+def _unwrapped(kind: Any) -> Any:
+    """`X` for `X | None`."""
+    options = [a for a in get_args(kind) if a is not type(None)]
+    return options[0] if get_origin(kind) is not tuple and len(options) == 1 else kind

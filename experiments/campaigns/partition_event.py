@@ -1,0 +1,88 @@
+"""What a campaign says of its data and models: the partition event, the card, the caveats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heldout.experiments.campaigns.checks import Checked
+from heldout.gepa.record.labels import label_body
+from heldout.splits.benchmark import CleanMeans
+from heldout.splits.heldout.vault import Splits
+from heldout.students.models.chat import ModelPin
+
+
+def partition_body(checked: Checked, splits: Splits) -> dict[str, Any]:
+    """The partition event: digests, labels by note id, warnings; no text."""
+    partition, facts = splits.partition, splits.benchmark
+    labels = [
+        *((note.label, "reflect") for c in splits.reflect for note in c.notes),
+        *((note.label, "accept") for c in splits.accept for note in c.notes),
+        *((label, "heldout") for label in splits.vault.labels),
+    ]
+    sizes = {"reflect": 0, "accept": 0, "heldout": 0}
+    for _, split in labels:
+        sizes[split] += 1
+    return {
+        "manifest_sha256": partition.sha256,
+        "benchmark": {
+            "name": facts.name,
+            "version": facts.version,
+            "digest": facts.sha256,
+            "clean_means": facts.clean_means,
+            "public": facts.public,
+            "has_transcripts": facts.has_transcripts,
+        },
+        "splits": {
+            name: {
+                "digest": partition.split_sha256[name],
+                "consultations": len(partition.splits[name]),
+                "notes": sizes[name],
+            }
+            for name in sizes
+        },
+        "labels": {label.id: label_body(label, split) for label, split in labels},
+        "planned_looks": partition.planned_looks,
+        "warnings": list(partition.warnings),
+        "caveats": caveats(checked, splits),
+    }
+
+
+def caveats(checked: Checked, splits: Splits) -> list[str]:
+    """What the figures of this run do not show, from the facts known before its first call."""
+    partition = splits.partition
+    consultations = sum(len(ids) for ids in partition.splits.values())
+    heldout = len(partition.splits["heldout"])
+    lines = [
+        f"{consultations} consultations, {heldout} of them held out, resolve little: "
+        "differences of a few points cannot be told from none"
+    ]
+    if splits.benchmark.clean_means == CleanMeans.UNEDITED:
+        lines.append(
+            "the clean notes are unedited, not verified: a flag on one may be right, "
+            "so flags on unedited notes are not false alarms and say nothing of specificity"
+        )
+    if checked.simulated:
+        lines.append("the models are simulated: no figure here is about a real model")
+    return lines
+
+
+def card_facts(checked: Checked, splits: Splits) -> Mapping[str, Any]:
+    """What stands on the card of an emitted prompt whatever was found: design, models, digests."""
+    config = checked.config
+    return {
+        "design": config.student.design,
+        "models": {
+            "student": _model_facts(checked.student.pin),
+            "reflector": _model_facts(checked.reflector.pin),
+        },
+        "samples": config.search.samples,
+        "simulated": checked.simulated,
+        "partition_sha256": splits.partition.sha256,
+        "data_sha256": splits.benchmark.sha256,
+        "clean_means": splits.benchmark.clean_means,
+    }
+
+
+def _model_facts(pin: ModelPin) -> dict[str, Any]:
+    return {"id": pin.id, "temperature": pin.temperature, "parameters": dict(pin.parameters)}

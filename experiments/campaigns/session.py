@@ -1,0 +1,234 @@
+"""One process at work on one run: what watches it, what it puts on record, how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from heldout.experiments.campaigns.building import Confirmations, Remark, Session, Who, open_session
+from heldout.experiments.campaigns.calls_told import calls_body
+from heldout.experiments.campaigns.checks import Checked
+from heldout.experiments.campaigns.progress import Progress
+from heldout.experiments.campaigns.provenance import provenance
+from heldout.experiments.campaigns.run_directory import RunDirectory
+from heldout.experiments.campaigns.stopping import stop_requests
+from heldout.experiments.report.pages import write_lineage, write_report
+from heldout.experiments.report.text import TextPolicy
+from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
+from heldout.gepa.campaign import Campaign
+from heldout.gepa.record.events import Event, EventKind, FinishReason
+from heldout.gepa.record.journal import Observer, read_journal
+from heldout.splits.errors import (
+    CircuitOpen,
+    HardCapReached,
+    HeldoutError,
+    InfrastructureFailure,
+    StopRequested,
+    StoreUnavailable,
+    UserFault,
+)
+from heldout.splits.hashing import sha256_json
+from heldout.splits.heldout.looks import Family
+from heldout.students.models.chat import ChatModel
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is added to a configuration; `quiet` shows no progress, `doubles` are for tests."""
+
+    acknowledge_reuse: bool = False
+    quiet: bool = False
+    doubles: Mapping[str, ChatModel] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a session ended: its events, the error that stopped it, and the exit status.
+
+    `untracked` says in one line why MLflow did not follow; `heldout sync` makes up for it.
+    """
+
+    run: RunDirectory
+    events: tuple[Event, ...]
+    error: HeldoutError | None
+    untracked: str | None = None
+
+    @property
+    def exit_status(self) -> int:
+        """0 when the campaign finished, whatever the gate said."""
+        return 0 if self.error is None else self.error.exit_status
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one session works on.
+
+    `kind` says whether the run begins or goes on, `raised` which caps were raised for it.
+    `confirmations` are shared by the campaigns of a family, None for a campaign alone.
+    """
+
+    checked: Checked
+    run: RunDirectory
+    who: Who
+    options: Options
+    kind: EventKind
+    raised: tuple[str, ...] = ()
+    confirmations: Confirmations | None = None
+
+
+@dataclass
+class Sitting:
+    """An open session with its campaign."""
+
+    session: Session
+    campaign: Campaign
+    writer: TrackingWriter | None
+
+
+def work(task: Task) -> Ended:
+    """Run a campaign to its decision, or to what stops it.
+
+    Raises UserFault, put on record first, for what a person can mend.
+    """
+    error: HeldoutError | None = None
+    with sitting(task) as open_:
+        try:
+            open_.campaign.run()
+        except HeldoutError as stopped:
+            error = stopped
+        close_record(task, open_, error)
+    if isinstance(error, UserFault):
+        raise error
+    return ended(task, open_, error)
+
+
+@contextmanager
+def sitting(task: Task) -> Iterator[Sitting]:
+    """Open a session on a run: progress, tracking, signals, models; all closed at the end."""
+    progress = Progress(task.checked.config.search.iterations)
+    with ExitStack() as stack:
+        observers: list[Observer] = []
+        if not task.options.quiet:
+            stack.enter_context(progress)
+            observers.append(progress.observe)
+        writer = _tracking(task.checked, task.run)
+        if writer is not None:
+            stack.callback(writer.close)
+            observers.append(writer.observe)
+        stop = stack.enter_context(stop_requests(task.run.stop_file))
+        session = stack.enter_context(
+            open_session(
+                task.checked,
+                task.run,
+                task.who,
+                observers=tuple(observers),
+                stop=stop,
+                first=Remark(task.kind, _opening(task)),
+                confirmations=task.confirmations,
+            )
+        )
+        progress.totals = lambda: session.ledger.totals
+        yield Sitting(session, Campaign(session.parts), writer)
+
+
+def close_record(task: Task, open_: Sitting, error: HeldoutError | None) -> None:
+    """Put on record what the session asked of models, and why it stopped; write the report."""
+    journal = open_.session.parts.journal
+    # A full disk takes no remark either; the error that stopped the run is told all the same.
+    with suppress(StoreUnavailable):
+        journal.remark(EventKind.CALLS, calls_body(open_.session.caller, open_.campaign))
+        if error is not None:
+            journal.remark(
+                EventKind.STOPPED,
+                {
+                    "finish_reason": _finish_reason(error),
+                    "exit_status": error.exit_status,
+                    "message": str(error),
+                },
+            )
+    if error is None:
+        write_pages(task.run)
+
+
+def write_pages(run: RunDirectory) -> None:
+    """The report and the lineage page. Raises StoreUnavailable; `resume` makes up for it."""
+    try:
+        write_report(run.path)
+        write_lineage(run.path)
+    except OSError as error:
+        raise StoreUnavailable(str(run.report), error.strerror or str(error)) from error
+
+
+def ended(task: Task, open_: Sitting, error: HeldoutError | None) -> Ended:
+    """What a closed session leaves to be told."""
+    failure = open_.writer.failure if open_.writer else None
+    return Ended(task.run, tuple(read_journal(task.run.journal)), error, failure)
+
+
+def _tracking(checked: Checked, run: RunDirectory) -> TrackingWriter | None:
+    """What follows the run into MLflow on a thread of its own, unless it is switched off."""
+    section = checked.config.tracking
+    if not section.enabled:
+        return None
+    text = TextPolicy(text_policy(checked))
+    return TrackingWriter(
+        run.path, TrackingSettings(default_uri(section.uri), section.experiment, text)
+    )
+
+
+def _finish_reason(error: HeldoutError) -> str:
+    match error:
+        case HardCapReached():
+            return FinishReason.HARD_CAP
+        case StopRequested():
+            return FinishReason.STOP_REQUESTED
+        case CircuitOpen() | InfrastructureFailure():
+            return FinishReason.CIRCUIT_OPEN
+        case StoreUnavailable():
+            return FinishReason.STORE_UNAVAILABLE
+    return FinishReason.FAULT
+
+
+def _opening(task: Task) -> dict[str, Any]:
+    """What the first event of a session holds."""
+    checked, who = task.checked, task.who
+    config = checked.config
+    return {
+        "run_id": who.run_id,
+        "name": config.name,
+        "seed": config.seed,
+        "acknowledge_reuse": who.acknowledge_reuse,
+        "config_sha256": sha256_json(config.model_dump(mode="json")),
+        "raised": list(task.raised),
+        "family": None if who.family is None else _family_body(who.family),
+        "student": {
+            "design": config.student.design,
+            "model": checked.student.pin.id,
+            "temperature": checked.student.pin.temperature,
+            "parameters": dict(checked.student.pin.parameters),
+            "budget": config.student.budget.model_dump(),
+        },
+        "reflector": {
+            "model": checked.reflector.pin.id,
+            "temperature": checked.reflector.pin.temperature,
+            "budget": config.reflector.budget.model_dump(),
+        },
+        "reuse": config.store.reuse,
+        "tracking_text": text_policy(checked),
+        "simulated": checked.simulated,
+        "notices": list(checked.notices),
+        **provenance(),
+    }
+
+
+def _family_body(family: Family) -> dict[str, Any]:
+    return {"id": family.id, "targets": list(family.targets)}
+
+
+def text_policy(checked: Checked) -> str:
+    """`tracking.text`: hashes unless the benchmark declares itself public."""
+    configured = checked.config.tracking.text
+    public = checked.made is not None or checked.source.public
+    return configured or ("full" if public else "hashes")

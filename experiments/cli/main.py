@@ -1,0 +1,182 @@
+"""The command line. Each command imports what it needs when it runs, so that help is instant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heldout.experiments.cli import judges as cli_judges
+from heldout.experiments.cli import practice as cli_practice
+from heldout.experiments.cli import runs as cli_runs
+from heldout.experiments.cli import store as cli_store
+from heldout.experiments.cli.entry import (
+    JsonFlag,
+    RunArgument,
+    SetOption,
+    guarded,
+    show,
+    version_option,
+)
+
+app = typer.Typer(
+    name="heldout",
+    help=(
+        "Evolve the one instruction block of an LLM judge, and ship the result only when data "
+        "the search never saw agrees.\n\nStart with: heldout run configs/quickstart.yaml"
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def _root(version: Annotated[bool, version_option()] = False) -> None:
+    """Options of the program itself."""
+
+
+@app.command()
+def run(
+    configs: Annotated[list[Path], typer.Argument(metavar="CONFIG", help="Campaign files (YAML).")],
+    run_dir: Annotated[
+        Path | None,
+        typer.Option(help="Where to write the run; by default runs/<name>-<UTC time>."),
+    ] = None,
+    settings: SetOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything, print the plan, write nothing.")
+    ] = False,
+    acknowledge_reuse: Annotated[
+        bool,
+        typer.Option(
+            "--acknowledge-reuse",
+            help="Go on although the planned looks are used up; exploratory, never emits.",
+        ),
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Run a campaign from data to a held-out decision.
+
+    Ctrl-C once, or `touch RUN/gepa.stop`, stops after the calls in flight and leaves a run that
+    `heldout resume RUN` continues. Exit status: 0 finished, whatever the gate said; 2 bad input;
+    3 stopped by a cap or a person; 4 infrastructure failed again and again.
+    """
+    with guarded():
+        from heldout.experiments.campaigns.commands import run_campaigns  # noqa: PLC0415
+
+        status = run_campaigns(
+            configs,
+            run_dir=run_dir,
+            settings=settings or [],
+            dry_run=dry_run,
+            acknowledge_reuse=acknowledge_reuse,
+            as_json=as_json,
+        )
+    raise typer.Exit(status)
+
+
+@app.command()
+def resume(
+    run: RunArgument,
+    settings: SetOption = None,
+    acknowledge_reuse: Annotated[
+        bool,
+        typer.Option(
+            "--acknowledge-reuse",
+            help="Go on although other runs used up the planned looks; exploratory, never emits.",
+        ),
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Continue a stopped or killed run; on a finished one this changes nothing.
+
+    `--set budget.calls=…` (usd, tokens, wall_s) may raise a hard cap; nothing else can change.
+    """
+    with guarded():
+        from heldout.experiments.campaigns.commands import resume_campaign  # noqa: PLC0415
+
+        status = resume_campaign(
+            run, settings or [], acknowledge_reuse=acknowledge_reuse, as_json=as_json
+        )
+    raise typer.Exit(status)
+
+
+@app.command()
+def status(run: RunArgument, as_json: JsonFlag = False) -> None:
+    """Show where a run stands, from its journal alone."""
+    with guarded():
+        from heldout.experiments.campaigns.commands import show_status  # noqa: PLC0415
+
+        show_status(run, as_json=as_json)
+
+
+@app.command()
+def verify(run: RunArgument, as_json: JsonFlag = False) -> None:
+    """Check a run: hash chain, stored calls, looks, emitted files. Status 1 names the first fault.
+
+    Nothing is written.
+    """
+    with guarded():
+        from heldout.experiments.campaigns.verify import verify_run  # noqa: PLC0415
+
+        found = verify_run(run)
+        show(found.to_json() if as_json else found.text)
+    raise typer.Exit(found.exit_status)
+
+
+@app.command()
+def split(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A campaign file (YAML).")],
+    out: Annotated[Path, typer.Option("--out", help="The manifest to write.")],
+    settings: SetOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Draw and freeze the partition of a configuration's benchmark, without running anything."""
+    with guarded():
+        from heldout.experiments.campaigns.commands import freeze_split  # noqa: PLC0415
+
+        show(freeze_split(config, out, settings or [], as_json=as_json))
+
+
+@app.command()
+def looks(
+    manifest: Annotated[Path, typer.Argument(metavar="MANIFEST", help="A partition manifest.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """List every look at a manifest's held-out set: by whom, for what, with what result."""
+    with guarded():
+        from heldout.experiments.campaigns.commands import list_looks  # noqa: PLC0415
+
+        show(list_looks(manifest, as_json=as_json))
+
+
+@app.command()
+def synth(
+    consultations: Annotated[int, typer.Option(min=1, help="How many consultations to make.")],
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")],
+    out: Annotated[Path, typer.Option("--out", help="Pairs file (.jsonl or .jsonl.gz) to write.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Make a synthetic benchmark; consultations are written beside the pairs."""
+    with guarded():
+        from heldout.experiments.campaigns.commands import make_synthetic  # noqa: PLC0415
+
+        show(make_synthetic(consultations, seed, out, as_json=as_json))
+
+
+app.add_typer(cli_runs.app)
+app.add_typer(cli_judges.app)
+app.add_typer(cli_practice.app)
+app.add_typer(cli_store.app, name="store")
+
+
+def main() -> None:
+    """Entry point of the `heldout` command."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

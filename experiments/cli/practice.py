@@ -1,0 +1,247 @@
+"""Commands for practitioners: rerun, calibrate, apply, export, import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from heldout.experiments.cli.entry import JsonFlag, guarded, show
+
+app = typer.Typer()
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROMPT|RUN[:CANDIDATE]", help="An emitted prompt file, or a candidate of a run."
+    ),
+]
+Model = Annotated[str | None, typer.Option(help="Another model than the block came with.")]
+Models = Annotated[Path | None, typer.Option(help="A file of model pins.")]
+Temperature = Annotated[float | None, typer.Option(min=0, max=2)]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Cap of one reply.")]
+Effort = Annotated[str | None, typer.Option(help="Reasoning effort; - sends none.")]
+Samples = Annotated[int | None, typer.Option(min=1, help="Samples that make one judging.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of the calls; by default the run's, or 11.")]
+Concurrency = Annotated[int, typer.Option(min=1, max=512)]
+Usd = Annotated[float | None, typer.Option(help="Most USD to spend in all.")]
+Threshold = Annotated[float | None, typer.Option(help="Flag below this score.")]
+CalibrationFile = Annotated[
+    Path | None, typer.Option("--calibration", help="What heldout calibrate wrote.")
+]
+Unconfirmed = Annotated[
+    bool,
+    typer.Option("--unconfirmed", help="Take a block that no gate passed; it will say so."),
+]
+Transcript = Annotated[
+    Literal["present", "absent"], typer.Option(help="Whether the notes have transcripts.")
+]
+
+
+@app.command()
+def rerun(
+    source: Source,
+    effort: Annotated[
+        str | None, typer.Option(help="Efforts, separated by commas; - sends none.")
+    ] = None,
+    max_tokens: Annotated[str | None, typer.Option(help="Caps: one, or one a rung.")] = None,
+    samples: Annotated[str | None, typer.Option(help="Samples: one, or one a rung.")] = None,
+    replicates: Annotated[int, typer.Option(min=1, help="Repetitions of the whole.")] = 1,
+    on: Annotated[str, typer.Option(help="accept, heldout, or a benchmark file.")] = "accept",
+    consultations: Annotated[
+        Path | None, typer.Option(help="Consultations file of a benchmark given with --on.")
+    ] = None,
+    control: Annotated[
+        str | None, typer.Option(help="The block beside it; by default the run's baseline.")
+    ] = None,
+    probe: Annotated[
+        bool,
+        typer.Option("--probe", help="Judge the top blocks of a run again at larger budgets."),
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Where the ladder goes.")] = None,
+    acknowledge_reuse: Annotated[
+        bool,
+        typer.Option("--acknowledge-reuse", help="Go on beyond the planned looks, as exploratory."),
+    ] = False,
+    model: Model = None,
+    models: Models = None,
+    temperature: Temperature = None,
+    seed: Seed = None,
+    concurrency: Concurrency = 8,
+    usd: Usd = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Re-run a block, unchanged, and its control along a ladder of reasoning budgets.
+
+    On held-out every ladder is a declared family of planned looks.
+    """
+    with guarded():
+        from heldout.experiments.practice import commands  # noqa: PLC0415
+
+        common = commands.Common(
+            model, models, temperature, seed=seed, concurrency=concurrency, usd=usd
+        )
+        ladders = commands.Ladders(effort, max_tokens, samples)
+        if probe:
+            found = commands.run_probe(source, ladders, common)
+            show(found.to_json() if as_json else "\n".join(found.sentences))
+            return
+        report = commands.run_rerun(
+            source,
+            ladders,
+            common,
+            commands.Notes(on, consultations, acknowledge_reuse),
+            control=control,
+            replicates=replicates,
+            out=out,
+        )
+        show(report.to_json() if as_json else report.text)
+
+
+@app.command()
+def calibrate(
+    source: Source,
+    clean: Annotated[Path, typer.Option(help="Your clean notes: folder, CSV, JSON Lines.")],
+    errored: Annotated[Path | None, typer.Option(help="Notes with errors, for detection.")] = None,
+    later: Annotated[Path | None, typer.Option(help="A later batch, to check for drift.")] = None,
+    later_unchecked: Annotated[
+        bool, typer.Option("--later-unchecked", help="Nobody checked that batch to be clean.")
+    ] = False,
+    consultations: Annotated[
+        Path | None, typer.Option(help="Consultations file, where the notes are a benchmark's.")
+    ] = None,
+    transcript: Transcript = "present",
+    false_alarms: Annotated[float, typer.Option(help="Largest share of clean notes.")] = 0.05,
+    confidence: Annotated[float, typer.Option(help="Of the binomial bound.")] = 0.95,
+    method: Annotated[Literal["binomial", "conformal"], typer.Option()] = "binomial",
+    out: Annotated[Path, typer.Option(help="Where the calibration goes.")] = Path("judged"),
+    model: Model = None,
+    models: Models = None,
+    temperature: Temperature = None,
+    max_tokens: MaxTokens = None,
+    effort: Effort = None,
+    samples: Samples = None,
+    seed: Seed = None,
+    concurrency: Concurrency = 8,
+    usd: Usd = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Set a threshold on your own clean notes, and say what it promises."""
+    with guarded():
+        from heldout.experiments.practice import commands  # noqa: PLC0415
+        from heldout.experiments.practice.note_sets import NoteFile  # noqa: PLC0415
+
+        def notes(path: Path) -> NoteFile:
+            return NoteFile(path, consultations, transcript == "present")
+
+        report = commands.run_calibrate(
+            source,
+            commands.Batches(
+                notes(clean),
+                None if errored is None else notes(errored),
+                None if later is None else notes(later),
+                not later_unchecked,
+            ),
+            commands.Common(
+                model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
+            ),
+            commands.Promised(false_alarms, confidence, method),
+            out=out,
+        )
+        show(report.to_json() if as_json else report.text)
+
+
+@app.command()
+def apply(
+    source: Source,
+    notes: Annotated[
+        Path, typer.Argument(metavar="NOTES", help="Folder, CSV or JSON Lines of notes.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where table, page and calls go.")] = Path("judged"),
+    threshold: Threshold = None,
+    calibration: CalibrationFile = None,
+    then_effort: Annotated[
+        str | None, typer.Option(help="Judge what is flagged once more at this effort, …")
+    ] = None,
+    then_max_tokens: Annotated[int | None, typer.Option(min=1, help="… and with this cap.")] = None,
+    transcript: Transcript = "present",
+    unconfirmed: Unconfirmed = False,
+    model: Model = None,
+    models: Models = None,
+    temperature: Temperature = None,
+    max_tokens: MaxTokens = None,
+    effort: Effort = None,
+    samples: Samples = None,
+    seed: Seed = None,
+    concurrency: Concurrency = 8,
+    usd: Usd = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Judge your notes and list the flags; stopped or killed, the same command goes on."""
+    with guarded():
+        from heldout.experiments.practice import commands  # noqa: PLC0415
+
+        then = commands.escalation_budget(source, then_effort, then_max_tokens)
+        report = commands.run_apply(
+            source,
+            notes,
+            commands.Common(
+                model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
+            ),
+            commands.Thresholds(threshold, calibration, then),
+            transcripts=transcript == "present",
+            unconfirmed=unconfirmed,
+            out=out,
+        )
+        show(report.to_json() if as_json else report.text)
+
+
+@app.command()
+def export(
+    source: Source,
+    to: Annotated[str, typer.Option(help="dspy, mlflow-judge, inspect, promptfoo or python.")],
+    out: Annotated[Path, typer.Option(help="A folder that is absent or empty.")],
+    threshold: Threshold = None,
+    calibration: CalibrationFile = None,
+    unconfirmed: Unconfirmed = False,
+    model: Model = None,
+    models: Models = None,
+    temperature: Temperature = None,
+    max_tokens: MaxTokens = None,
+    effort: Effort = None,
+    samples: Samples = None,
+    seed: Seed = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Write a block as files that run in another stack and give the same scores there."""
+    with guarded():
+        from heldout.experiments.practice import commands  # noqa: PLC0415
+
+        report = commands.run_export(
+            source,
+            to,
+            out,
+            commands.Common(model, models, temperature, max_tokens, effort, samples, seed),
+            commands.Thresholds(threshold, calibration),
+            unconfirmed=unconfirmed,
+        )
+        show(report.to_json() if as_json else report.text)
+
+
+@app.command("import")
+def import_(
+    release: Annotated[
+        str,
+        typer.Argument(metavar="RELEASE", help="primock57, aci-bench, omissionbench or medec."),
+    ],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="Your own copy of it.")],
+    out: Annotated[Path, typer.Option(help="The file to write: .csv or .jsonl, or that and .gz.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Read a public release from your own copy and write a file that loads."""
+    with guarded():
+        from heldout.experiments.practice.import_release import import_release  # noqa: PLC0415
+
+        report = import_release(release, path, out)
+        show(report.to_json() if as_json else report.text)

@@ -1,0 +1,133 @@
+"""Does a store hold every call its journal speaks of? Found out by running the campaign again.
+
+A judgement is a pure function of its calls, and the journal names calls by digest only. So the
+campaign is run again on a copy, without models, from the stored calls alone; each event is compared
+with the one on record. The run itself is not touched.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from heldout.experiments.campaigns.building import Remark, Who, open_session
+from heldout.experiments.campaigns.checks import Checked, check
+from heldout.experiments.campaigns.config_file import load_config
+from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
+from heldout.experiments.store.tools import source_of
+from heldout.gepa.campaign import Campaign
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.run import Record
+from heldout.splits.errors import BadInput, CallMissing, JournalMismatch, Stopped
+from heldout.students.calls.caller import never
+from heldout.students.calls.store_rows import Row
+from heldout.students.calls.transfer import read_rows, row_fault, write_rows
+
+
+@dataclass(frozen=True)
+class StoreChecked:
+    """What was found: stored calls, events compared, and the first fault or None."""
+
+    run: str
+    calls: int
+    events: int
+    fault: str | None
+
+    @property
+    def exit_status(self) -> int:
+        """0 when the store holds all the journal speaks of, 1 when it does not."""
+        return 0 if self.fault is None else 1
+
+    @property
+    def text(self) -> str:
+        """For a person."""
+        if self.fault:
+            return self.fault
+        return f"{self.run}: {self.calls} stored calls give the {self.events} events on record"
+
+    def to_json(self) -> dict[str, Any]:
+        """`{run_dir, ok, calls, events, fault}`."""
+        return {
+            "run_dir": self.run,
+            "ok": self.fault is None,
+            "calls": self.calls,
+            "events": self.events,
+            "fault": self.fault,
+        }
+
+
+def check_store(path: Path) -> StoreChecked:
+    """Check the store of the run at `path` against its journal; writes nothing there.
+
+    Raises UserFault where the run cannot be read.
+    """
+    run = existing_run(path)
+    source = source_of(str(run.path))
+    if source.run_id is None:
+        raise BadInput.one(str(path), "has not begun: there is nothing to check")
+    rows = list(read_rows(source.url, source.run_id))
+    events = [e for e in read_journal(run.journal) if not e.is_remark]
+    fault = _first_bad(rows)
+    if fault is None:
+        with tempfile.TemporaryDirectory() as folder:
+            fault = _replay(run, RunDirectory(Path(folder).resolve()), rows)
+    told = None if fault is None else f"{source.shown}: {fault}"
+    return StoreChecked(str(run.path), len(rows), len(events), told)
+
+
+def _first_bad(rows: list[Row]) -> str | None:
+    for row in rows:
+        said = row_fault(row)
+        if said is not None:
+            return f"stored call {row['key']}: {said}"
+    return None
+
+
+def _replay(run: RunDirectory, copy: RunDirectory, rows: list[Row]) -> str | None:
+    """Run the campaign again in `copy`; what the stored calls do not bear out, or None."""
+    checked = _copied(run, copy)
+    write_rows(f"sqlite:///{copy.store}", rows)
+    opened = Record.of(read_journal(copy.journal)).last(EventKind.OPENED)
+    assert opened is not None  # the source of the calls was read from this event
+    who = Who(opened["run_id"], opened["acknowledge_reuse"])
+    first = Remark(EventKind.RESUMED, {"raised": []})
+    with open_session(checked, copy, who, observers=(), stop=never, first=first) as session:
+        try:
+            Campaign(session.parts).run()
+        except CallMissing as missing:
+            # A run that was stopped goes on from here; one that was not has lost a call.
+            lost = session.parts.journal.replaying
+            return f"no stored call for {missing.call}" if lost else None
+        except (JournalMismatch, Stopped) as error:
+            return str(error)
+    return None
+
+
+def _copied(run: RunDirectory, copy: RunDirectory) -> Checked:
+    """The run's files in `copy`, with a store of its own and no caps: nothing will be bought."""
+    config = load_config(run.config)
+    manifest = config.partition.manifest or run.manifest
+    for file in (
+        run.config,
+        run.journal,
+        manifest,
+        manifest.with_name(f"{manifest.stem}.looks.jsonl"),
+    ):
+        if file.exists():
+            shutil.copy(file, copy.path / file.name)
+    if run.benchmark.is_dir():
+        shutil.copytree(run.benchmark, copy.benchmark)
+    changed = config.model_copy(
+        update={
+            "store": config.store.model_copy(update={"url": None, "reuse": "replay"}),
+            "partition": config.partition.model_copy(
+                update={"manifest": copy.path / manifest.name}
+            ),
+            "budget": type(config.budget)(),
+        }
+    )
+    return replace(check(changed, copy), config=changed)

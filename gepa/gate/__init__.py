@@ -1,0 +1,1 @@
+"""The gate: settings, rules, and the decision on held-out data."""

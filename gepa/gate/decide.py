@@ -1,0 +1,168 @@
+"""The gate: whether the winner of a search may be emitted, decided on held-out data.
+
+Everything here is a pure function of score tables; who may look at held-out notes, and when, is the
+vault's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from annotated_types import Ge
+
+from heldout.gepa.gate.decision import Decision, Finding, PreGate
+from heldout.gepa.gate.rules import Verdict, all_rules
+from heldout.gepa.gate.settings import (
+    STUDY_PRE_GATE,
+    GateSettings,
+    PreGateName,
+    SideMargins,
+    primary_family,
+)
+from heldout.gepa.settings import Primary
+from heldout.gepa.statistics.agreement.replicates import paired_spread
+from heldout.gepa.statistics.difference import Difference, difference
+from heldout.gepa.statistics.intervals.interval import Interval
+from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.rates.detection import swept
+from heldout.gepa.statistics.tests.families import holm
+from heldout.gepa.statistics.tests.planning import consultations_needed
+from heldout.gepa.statistics.tests.sides import (
+    PairedSide,
+    SideState,
+    SideVerdict,
+    side_differences,
+    side_verdicts,
+)
+
+__all__ = [
+    "STUDY_PRE_GATE",
+    "Decision",
+    "Finding",
+    "GateSettings",
+    "PreGate",
+    "PreGateName",
+    "Primary",
+    "SideMargins",
+    "decide",
+    "decide_family",
+    "pre_gate",
+]
+
+
+def pre_gate(
+    candidate: Judged, baseline: Judged, settings: GateSettings, *, primary: Primary
+) -> PreGate:
+    """Whether the look is bought, from the accept tables.
+
+    `above`: the primary difference is positive. `study`: it and the difference of swept detection
+    both exceed two points. `off`: always.
+    """
+    gain = difference(candidate.tables, baseline.tables, primary_family(primary)).estimate
+    rates = [swept(j.majority, settings.cap).detection.rate for j in (candidate, baseline)]
+    swept_gain = None if None in rates else (rates[0] or 0.0) - (rates[1] or 0.0)
+    buys = settings.pre_gate == "off"
+    if settings.pre_gate == "above":
+        buys = gain is not None and gain > 0
+    if settings.pre_gate == "study":
+        buys = min(gain or 0.0, swept_gain or 0.0) > STUDY_PRE_GATE
+    return PreGate(settings.pre_gate, buys, gain, swept_gain)
+
+
+def decide(
+    candidate: Judged,
+    baseline: Judged,
+    settings: GateSettings,
+    *,
+    primary: Primary,
+    planned_looks: Annotated[int, Ge(1)] = 1,
+    seed: int,
+) -> Decision:
+    """Decide on held-out tables; every rule is evaluated, the chosen one decides.
+
+    `seed` drives the bootstrap and permutation rules only. Each of `planned_looks` is tested at
+    alpha / planned_looks.
+    """
+    data = difference(candidate.tables, baseline.tables, primary_family(primary))
+    alpha = settings.alpha / planned_looks
+    rules = all_rules(seed)
+    verdicts = {
+        name: rule.verdict(data, alpha=alpha, margin=settings.margin)
+        for name, rule in rules.items()
+    }
+    interval = data.interval(1 - 2 * alpha)
+    side: PairedSide = "commissions" if primary == "paired_omissions" else "omissions"
+    sides = side_verdicts(
+        side_differences(candidate, baseline, paired_side=side),
+        settings.side_margins.by_measure(),
+        level=1 - 2 * alpha,
+    )
+    reason = _reason(verdicts[settings.rule], sides)
+    spreads = [
+        paired_spread(judge.tables, primary_family(primary)) for judge in (candidate, baseline)
+    ]
+    return Decision(
+        decision="emitted" if reason is None else "refused",
+        reason=reason,
+        settings=settings,
+        planned_looks=planned_looks,
+        finding=_finding(interval, settings),
+        difference=interval,
+        jointly_answered=data.jointly_answered().interval(1 - 2 * alpha),
+        winner_minus_baseline=_minus(spreads[0].mean, spreads[1].mean),
+        consultations=data.consultations,
+        verdicts=tuple(verdicts.values()),
+        sides=sides,
+        spread_candidate=spreads[0],
+        spread_baseline=spreads[1],
+        needed_observed=_needed(data, data.estimate or 0.0, settings, alpha),
+        needed_hoped=_needed(data, settings.hoped_gain, settings, alpha),
+    )
+
+
+def decide_family(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
+    """Holm within a declared family of targets, each decided with the same settings and looks.
+
+    A member whose p does not survive the adjustment is refused by the gate. The point rule has no
+    p and is left as it is; a member whose rule could not be evaluated counts with p = 1.
+    """
+    tested = {name: d for name, d in decisions.items() if d.settings.rule != "point"}
+    if not tested:
+        return dict(decisions)
+    levels = {d.settings.alpha / d.planned_looks for d in tested.values()}
+    if len(levels) != 1:
+        raise ValueError(f"a family is tested at one level, not at {sorted(levels)}")
+    p_values = {n: 1.0 if d.verdict.p is None else d.verdict.p for n, d in tested.items()}
+    results = holm(p_values, alpha=levels.pop())
+    return {
+        name: d if name not in results or results[name].rejected or d.reason else d.refused("gate")
+        for name, d in decisions.items()
+    }
+
+
+def _reason(verdict: Verdict, sides: tuple[SideVerdict, ...]) -> str | None:
+    if not verdict.ships:
+        return "gate"
+    harmed = [side.measure for side in sides if side.state is SideState.HARM]
+    return f"side:{harmed[0]}" if harmed else None
+
+
+def _finding(interval: Interval | None, settings: GateSettings) -> Finding:
+    if interval is None:
+        return Finding.COULD_NOT_BE_SEEN
+    if interval.low > settings.margin:
+        return Finding.BETTER
+    if interval.high < min(0.0, settings.margin):
+        return Finding.WORSE
+    if interval.high < settings.hoped_gain:
+        return Finding.NO_BETTER
+    return Finding.COULD_NOT_BE_SEEN
+
+
+def _needed(data: Difference, effect: float, settings: GateSettings, alpha: float) -> int | None:
+    return consultations_needed(data, effect, margin=settings.margin, alpha=alpha)
+
+
+def _minus(ours: float | None, theirs: float | None) -> float | None:
+    return None if ours is None or theirs is None else ours - theirs

@@ -1,0 +1,130 @@
+"""Gate rules: when does a difference on held-out data count as better?
+
+A rule is a frozen dataclass with one method, a pure function of the difference. All are one-sided
+at `alpha` against `margin`; an interval has level 1 - 2 alpha.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import scipy
+
+from heldout.gepa.statistics.difference import Difference
+from heldout.gepa.statistics.intervals.interval import NO_SPREAD, Interval
+from heldout.gepa.statistics.intervals.resampling import (
+    RESAMPLES,
+    bootstrap_interval,
+    bootstrap_means,
+    generator,
+    sign_flip,
+)
+
+RuleName = Literal["interval", "bootstrap", "permutation", "point"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one rule says: ship or not, with its interval and one-sided p where it has them."""
+
+    rule: RuleName
+    ships: bool
+    interval: Interval | None = None
+    p: float | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """`{rule, ships, interval | null, p | null}`."""
+        interval = self.interval.to_json() if self.interval else None
+        return {"rule": self.rule, "ships": self.ships, "interval": interval, "p": self.p}
+
+
+class Rule(Protocol):
+    """Decides whether a difference exceeds a margin."""
+
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> Verdict:
+        """Judge `difference` one-sided at `alpha`; without items no rule ships."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalRule:
+    """Ships when the lower end of the cluster-robust t interval exceeds the margin."""
+
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> Verdict:
+        """See Rule; p is Student's, one-sided."""
+        interval = difference.interval(1 - 2 * alpha)
+        if interval is None:
+            return Verdict("interval", ships=False)
+        return Verdict("interval", interval.low > margin, interval, _t_tail(difference, margin))
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapRule:
+    """Ships when the lower end of the percentile interval over consultations exceeds the margin."""
+
+    seed: int
+    resamples: int = RESAMPLES
+
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> Verdict:
+        """See Rule; p is the share of resamples at or below the margin, one counted in."""
+        if not difference.n:
+            return Verdict("bootstrap", ships=False)
+        data = difference.sums
+        draws = bootstrap_means(
+            data, generator(self.seed, "gate", "bootstrap"), resamples=self.resamples
+        )
+        interval = bootstrap_interval(data, draws, level=1 - 2 * alpha)
+        p = (int((draws <= margin).sum()) + 1) / (self.resamples + 1)
+        # One consultation drawn again and again has no spread: that is not evidence.
+        ships = interval.low > margin and data.clusters > 1
+        return Verdict("bootstrap", ships, interval, p if data.clusters > 1 else None)
+
+
+@dataclass(frozen=True, slots=True)
+class PermutationRule:
+    """Ships when the consultation sign-flip test is significant."""
+
+    seed: int
+    patterns: int = RESAMPLES
+
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> Verdict:
+        """See Rule; there is no interval."""
+        if not difference.n:
+            return Verdict("permutation", ships=False)
+        rng = generator(self.seed, "gate", "permutation")
+        test = sign_flip(difference.sums, rng, margin=margin, patterns=self.patterns)
+        return Verdict("permutation", test.p <= alpha, p=test.p)
+
+
+@dataclass(frozen=True, slots=True)
+class PointRule:
+    """Ships when the point estimate exceeds the margin: the study's rule, blind to noise."""
+
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> Verdict:
+        """See Rule; `alpha` plays no part."""
+        del alpha
+        estimate = difference.estimate
+        return Verdict("point", estimate is not None and estimate > margin)
+
+
+def all_rules(seed: int) -> dict[RuleName, Rule]:
+    """Every rule by the name it has in a configuration."""
+    return {
+        "interval": IntervalRule(),
+        "bootstrap": BootstrapRule(seed),
+        "permutation": PermutationRule(seed),
+        "point": PointRule(),
+    }
+
+
+def _t_tail(difference: Difference, margin: float) -> float | None:
+    """One-sided p of the cluster-robust t test; None with a single consultation."""
+    data = difference.sums
+    if data.clusters < 2:
+        return None
+    mean, error = float(data.mean), float(data.standard_error)
+    if error > NO_SPREAD:
+        return float(scipy.special.stdtr(data.clusters - 1, (margin - mean) / error))
+    # The level at which the exact bound of `t_ends` reaches the margin.
+    share = (mean - margin) / (mean + 1) if mean > margin else 0.0
+    return float((1 - share) ** data.clusters)

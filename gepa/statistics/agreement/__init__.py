@@ -1,0 +1,1 @@
+"""Agreement of raters, of replicates, of a score with length."""

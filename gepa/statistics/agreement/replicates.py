@@ -1,0 +1,78 @@
+"""Several judgings of the same notes: flags by strict majority, run-to-run spread.
+
+Scores are never averaged over replicates: an average of ten and eight ties with nothing that either
+run said. Paired figures are taken in each replicate and averaged; flags go by strict majority.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.gepa.statistics.rates.paired import paired
+from heldout.gepa.statistics.selection import Selection
+from heldout.gepa.statistics.table import BoolArray, ScoreTable
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """One figure per run, in order of runs; a difference within the span may be noise."""
+
+    values: tuple[float | None, ...]
+
+    @property
+    def span(self) -> float | None:
+        """Highest minus lowest; None with fewer than two runs that have a figure."""
+        known = [value for value in self.values if value is not None]
+        return max(known) - min(known) if len(known) > 1 else None
+
+    @property
+    def mean(self) -> float | None:
+        """Mean of the runs that have a figure."""
+        known = [value for value in self.values if value is not None]
+        return sum(known) / len(known) if known else None
+
+    def to_json(self) -> dict[str, object]:
+        """`{values, span}`."""
+        return {"values": list(self.values), "span": self.span}
+
+
+def paired_spread(tables: Sequence[ScoreTable], select: Selection = "omission") -> Spread:
+    """Paired discrimination of each replicate."""
+    return Spread(tuple(paired(table, select).value for table in tables))
+
+
+def pass_k(passed: Sequence[Count], k: int) -> float | None:
+    """Chance that k runs of one item all pass, averaged over items, in [0, 1].
+
+    `passed` holds each item's passes of its runs; the unbiased estimate is C(c, k) / C(n, k). Items
+    with fewer than k runs are left out; None without any. Raises ValueError for k < 1.
+    """
+    if k < 1:
+        raise ValueError(f"pass^{k} needs at least one run")
+    shares = [comb(item.k, k) / comb(item.n, k) for item in passed if item.n >= k]
+    return sum(shares) / len(shares) if shares else None
+
+
+def strict_majority(flags: Sequence[BoolArray]) -> BoolArray:
+    """True where more than half of the replicates flag, shape (notes,); a tie is not flagged."""
+    return np.asarray(2 * np.sum(flags, axis=0) > len(flags), dtype=np.bool_)
+
+
+def majority_table(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """One table whose flags at any threshold are the strict majority of the replicates' flags.
+
+    More than half of R scores are below t exactly when the (floor(R / 2) + 1)-th lowest is. A
+    missing score is never flagged, so it counts as above every threshold.
+    """
+    if len(tables) == 1:
+        return tables[0]
+    labels = tables[0].labels
+    stacked = np.array([table.in_order_of(labels).values for table in tables])
+    ranked = np.sort(np.where(np.isnan(stacked), np.inf, stacked), axis=0)[len(tables) // 2]
+    scores = tuple(float(score) if np.isfinite(score) else None for score in ranked)
+    return ScoreTable(labels, scores)

@@ -1,0 +1,1 @@
+"""Rates: paired discrimination, detection and false alarms, capture."""

@@ -1,0 +1,96 @@
+"""Exact tests on counts: sign, McNemar, Boschloo; and the pooled z the study printed.
+
+The row form counts pairs as if they were independent, which pairs of one consultation are not; the
+consultation-collapsed form gives each consultation one sign. Both stand side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import scipy
+
+from heldout.gepa.statistics.difference import Difference
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.gepa.statistics.table import BoolArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class SignTest:
+    """Wins against losses, ties left out; `p` is exact and two-sided, 1 without any."""
+
+    wins: int
+    losses: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class TwoForms:
+    """One test in its row form and in its consultation-collapsed form."""
+
+    rows: SignTest
+    consultations: SignTest
+
+
+def exact_sign(wins: int, losses: int) -> SignTest:
+    """The exact two-sided sign test; McNemar's exact test on discordant counts is the same sum."""
+    if wins + losses == 0:
+        return SignTest(0, 0, 1.0)
+    p = scipy.stats.binomtest(wins, wins + losses, 0.5).pvalue
+    return SignTest(wins, losses, float(p))
+
+
+def sign_tests(data: Difference) -> TwoForms:
+    """Sign test on the sign of each value, and on the sign of each consultation's sum."""
+    return TwoForms(_of_signs(data.signs), _of_signs(_collapsed(data)))
+
+
+def mcnemar_tests(candidate: BoolArray, baseline: BoolArray, cluster: IntArray) -> TwoForms:
+    """McNemar's exact test on two sets of flags over the same notes, shape (notes,).
+
+    `wins` are the notes that only the candidate flags, `losses` those that only the baseline flags.
+    Collapsed, a consultation counts for the side that flags more of its notes alone.
+    """
+    signs = candidate.astype(np.int64) - baseline.astype(np.int64)
+    totals = np.rint(np.bincount(cluster, weights=signs)) if signs.size else signs
+    return TwoForms(_of_signs(signs), _of_signs(np.sign(totals).astype(np.int64)))
+
+
+def two_proportion_z(first: Count, second: Count) -> float | None:
+    """Pooled two-proportion z; None where a denominator or the pooled variance is zero."""
+    if not first.n or not second.n:
+        return None
+    pooled = (first.k + second.k) / (first.n + second.n)
+    variance = pooled * (1 - pooled) * (1 / first.n + 1 / second.n)
+    if variance == 0:
+        return None
+    return (first.k / first.n - second.k / second.n) / sqrt(variance)
+
+
+def boschloo(first: Count, second: Count) -> float | None:
+    """Boschloo's exact two-sided p for two small independent rates; None for an empty side.
+
+    For rates of one case a consultation, such as clean twins of two disjoint splits.
+    """
+    if not first.n or not second.n:
+        return None
+    table = [[first.k, second.k], [first.n - first.k, second.n - second.k]]
+    if first.k + second.k in (0, first.n + second.n):
+        return 1.0
+    return float(scipy.stats.boschloo_exact(table).pvalue)
+
+
+def _of_signs(signs: IntArray) -> SignTest:
+    return exact_sign(int((signs > 0).sum()), int((signs < 0).sum()))
+
+
+def _collapsed(data: Difference) -> IntArray:
+    """Sign of each consultation's sum, from exact integers."""
+    if not data.n:
+        return data.signs
+    credit = data.candidate * data.baseline_scale - data.baseline * data.candidate_scale
+    totals = np.zeros(int(data.cluster.max()) + 1, dtype=np.int64)
+    np.add.at(totals, data.cluster, credit)
+    return np.asarray(np.sign(totals), dtype=np.int64)

@@ -1,0 +1,140 @@
+"""Optimism of the accept set: how much a chosen winner overstates itself, from several sides.
+
+The accept set chose the winner, so its figure there is too good. Choosing the best of N explains a
+part that the bootstrap can estimate; the search also wrote its blocks with accept in the loop, and
+only whole searches on a placebo show that part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from heldout.gepa.statistics.intervals.resampling import RESAMPLES, cluster_weights
+from heldout.gepa.statistics.rates.paired import answered_pairs, half_points, paired
+from heldout.gepa.statistics.selection import Selection, rows_of
+from heldout.gepa.statistics.table import FloatArray, ScoreTable
+
+
+@dataclass(frozen=True, slots=True)
+class OptimismEstimate:
+    """Mean overstatement with its standard error, and what it was made from."""
+
+    value: float
+    error: float
+    made_from: str
+
+
+def selection_optimism(
+    candidates: Sequence[ScoreTable],
+    rng: np.random.Generator,
+    *,
+    select: Selection = "omission",
+    resamples: int = RESAMPLES,
+) -> OptimismEstimate | None:
+    """Optimism from having chosen the best of the candidates: a lower bound of the whole.
+
+    In each resample of consultations the best candidate is chosen again (the earlier of equals),
+    and its figure there is compared with its figure on all of accept; the mean gap is the
+    overstatement. None without candidates or where one has no answered pair. Tables must be about
+    the same notes.
+    """
+    if not candidates or any(paired(table, select).value is None for table in candidates):
+        return None
+    labels = candidates[0].labels
+    points, sizes = _by_consultation([t.in_order_of(labels) for t in candidates], select)
+    weights = cluster_weights(points.shape[1], resamples, rng)
+    answered = sizes @ weights.T
+    figures = np.where(answered > 0, points @ weights.T / (2 * np.maximum(answered, 1)), -1.0)
+    best = figures.argmax(axis=0)
+    chosen = figures[best, np.arange(resamples)]
+    full = points.sum(axis=1) / (2 * sizes.sum(axis=1))
+    gaps = (chosen - full[best])[chosen >= 0]
+    return OptimismEstimate(
+        float(gaps.mean()),
+        float(gaps.std(ddof=1) / sqrt(gaps.size)),
+        f"best of {len(candidates)}, {gaps.size} resamples of consultations",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """Accept and held-out figure of one search's winner, in [0, 1]."""
+
+    accept: float
+    heldout: float
+
+
+def placebo_optimism(searches: Sequence[SearchOutcome]) -> OptimismEstimate | None:
+    """Mean of accept minus held-out over whole searches on a placebo, where nothing can improve.
+
+    Both figures must be of the same kind (each winner, or each winner minus its baseline). None
+    with fewer than two searches.
+    """
+    if len(searches) < 2:
+        return None
+    gaps = np.array([search.accept - search.heldout for search in searches])
+    error = float(gaps.std(ddof=1) / sqrt(gaps.size))
+    return OptimismEstimate(float(gaps.mean()), error, f"{gaps.size} searches on placebo")
+
+
+@dataclass(frozen=True, slots=True)
+class OptimismReport:
+    """One winner's figures side by side.
+
+    `selection` is labelled a lower bound wherever it is printed; `heldout` is None where no look
+    was bought; `looks` says how many looks the held-out set has had.
+    """
+
+    accept: float
+    selection: OptimismEstimate | None
+    placebo: OptimismEstimate | None
+    heldout: float | None
+    looks: int
+
+    @property
+    def corrected(self) -> float | None:
+        """Accept figure less the selection part; still too good."""
+        return None if self.selection is None else self.accept - self.selection.value
+
+    @property
+    def seen(self) -> float | None:
+        """Accept minus held-out, as it turned out."""
+        return None if self.heldout is None else self.accept - self.heldout
+
+    def to_json(self) -> dict[str, object]:
+        """All figures; estimates as `{value, error, made_from}`."""
+        return {
+            "accept": self.accept,
+            "selection_lower_bound": _estimate(self.selection),
+            "corrected": self.corrected,
+            "placebo": _estimate(self.placebo),
+            "heldout": self.heldout,
+            "accept_minus_heldout": self.seen,
+            "looks": self.looks,
+        }
+
+
+def _estimate(found: OptimismEstimate | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    return {"value": found.value, "error": found.error, "made_from": found.made_from}
+
+
+def _by_consultation(
+    tables: Sequence[ScoreTable], select: Selection
+) -> tuple[FloatArray, FloatArray]:
+    """Half-points and answered pairs, each of shape (candidates, consultations)."""
+    rows = rows_of(tables[0], select)
+    groups = np.unique(tables[0].cluster[rows], return_inverse=True)[1]
+    width = int(groups.max()) + 1
+    answered = [answered_pairs(table)[rows] for table in tables]
+    points = [
+        np.bincount(groups, half_points(table)[rows] * kept, minlength=width)
+        for table, kept in zip(tables, answered, strict=True)
+    ]
+    sizes = [np.bincount(groups, kept, minlength=width) for kept in answered]
+    return np.asarray(points, dtype=np.float64), np.asarray(sizes, dtype=np.float64)

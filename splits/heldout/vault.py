@@ -1,0 +1,270 @@
+"""The vault: the only way to held-out notes.
+
+`open_splits` reads a benchmark, verifies its frozen partition, and hands out the notes of reflect
+and accept; of held-out it hands out a `Vault`, which keeps labels, lengths and salted hashes but
+no text. The notes come out of the benchmark's own files again, verified again, for as long as a
+look is open:
+
+    splits = open_splits(load, manifest, journal=journal, buyer=Buyer(run_id))
+    with splits.vault.look(LookRequest(LookKind.BASELINE, target, block_sha256, settings)) as look:
+        if look.stored is not None and not look.own:
+            result = look.stored                    # another run has bought this very look
+        else:
+            result = judge_all(look.notes)          # `opened` is on disk and journalled by now
+            look.close(result)
+
+A resumed run gets its own look again, open or closed, judges from its stored calls and closes it
+with the same result, which changes nothing. So the journal's `look` event is the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heldout.splits.benchmark import Benchmark, CleanMeans, Consultation, Note, NoteLabel
+from heldout.splits.errors import BadInput, LooksSpent
+from heldout.splits.heldout.looks import Look, LookRequest, LookResult, Standing
+from heldout.splits.heldout.looks_file import Buyer, LooksFile
+from heldout.splits.journal import Journal
+from heldout.splits.loading.benchmark_files import Loaded
+from heldout.splits.overlap import words
+from heldout.splits.partition.draw import check_consultations, check_files, verify
+from heldout.splits.partition.manifest import Partition, read_manifest
+from heldout.splits.partition.word_runs import HeldoutRuns
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSize:
+    """Lengths of a held-out note and its transcript: for estimates and the word-count control."""
+
+    note_words: int
+    note_characters: int
+    transcript_words: int
+    transcript_characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkFacts:
+    """What a benchmark declares of itself, without its texts."""
+
+    name: str
+    version: str
+    sha256: str
+    clean_means: CleanMeans
+    public: bool
+    has_transcripts: bool
+    notices: tuple[str, ...]
+
+
+@dataclass
+class OpenLook:
+    """A look while it is open.
+
+    `own`: this run opened it, so it may read the notes and must close it. `stored` is its result
+    where it is closed already, by this run or (`own` False) by the run `look.run`.
+    """
+
+    look: Look
+    own: bool
+    _read: Callable[[], tuple[Note, ...]] = field(repr=False)
+    _close: Callable[[Look, LookResult], Look] = field(repr=False)
+    _notes: tuple[Note, ...] | None = field(default=None, repr=False)
+    _ended: bool = field(default=False, repr=False)
+
+    @property
+    def stored(self) -> LookResult | None:
+        """The result on record, None while nobody has closed this look."""
+        return self.look.result
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The held-out notes, clean and errored, in the order of `Vault.labels`.
+
+        Raises BadInput where the files changed, RuntimeError after the look has ended or where
+        another run bought it.
+        """
+        if self._ended:
+            raise RuntimeError("the look has ended, and its notes with it")
+        if not self.own:
+            raise RuntimeError(f"this look was bought by run {self.look.run}: use `stored`")
+        if self._notes is None:
+            self._notes = self._read()
+        return self._notes
+
+    def close(self, result: LookResult) -> None:
+        """Put the result on record; the same result again changes nothing.
+
+        Raises ValueError unless `result` covers exactly the held-out notes, BadInput where another
+        result stands already.
+        """
+        if self._ended or not self.own:
+            raise RuntimeError("only a look that is open and one's own can be closed")
+        self.look = self._close(self.look, result)
+
+    def _end(self) -> None:
+        self._ended, self._notes = True, None
+
+
+@dataclass(frozen=True)
+class Vault:
+    """Held-out, closed. Everything public here is free of text.
+
+    `labels`: one a note, consultation by consultation. `sizes`: by note id. `runs`: salted hashes
+    for the leakage guard. `sha256`: digest of the split. `planned_looks`: K.
+    """
+
+    labels: tuple[NoteLabel, ...]
+    sizes: dict[str, NoteSize] = field(repr=False)
+    runs: HeldoutRuns = field(repr=False)
+    sha256: str
+    planned_looks: int
+    looks: LooksFile
+    buyer: Buyer
+    _journal: Journal = field(repr=False)
+    _reopen: Callable[[], tuple[Note, ...]] = field(repr=False)
+
+    @property
+    def words(self) -> dict[str, int]:
+        """Words of each note, by id: what the word-count control scores."""
+        return {id_: size.note_words for id_, size in self.sizes.items()}
+
+    @property
+    def standing(self) -> Standing:
+        """How the plan of looks stands for this run, as of now."""
+        return self.looks.standing(self.buyer)
+
+    def admit(self) -> bool:
+        """To be asked before a run's first call: is the run exploratory?
+
+        Raises LooksSpent where every planned look was opened by other runs and the buyer has not
+        acknowledged that; where it has, the run goes on as exploratory.
+        """
+        now = self.standing
+        if now.spent and not self.buyer.acknowledge_reuse:
+            raise LooksSpent(str(self.looks.path), now.others, now.planned)
+        return now.spent
+
+    @contextmanager
+    def look(self, request: LookRequest) -> Iterator[OpenLook]:
+        """Open a look; see the module's head.
+
+        The data is verified first, so that a changed file costs no look; then the look is put on
+        record, then journalled. Raises LooksSpent beyond the plan, BadInput for changed data.
+        """
+        self._reopen()
+        look = self.looks.open(request, self.buyer)
+        own = look.run == self.buyer.run
+        self._journal.append("look", _event(look, None if own else look.run, self))
+        opened = OpenLook(look, own, self._reopen, self._record)
+        try:
+            yield opened
+        finally:
+            opened._end()
+
+    def _record(self, look: Look, result: LookResult) -> Look:
+        if set(result.notes) != {label.id for label in self.labels}:
+            raise ValueError("a look is closed with a result for each held-out note, no more")
+        return self.looks.close(look, result)
+
+
+@dataclass(frozen=True)
+class Splits:
+    """A verified partition: texts of reflect and accept, and the vault."""
+
+    reflect: tuple[Consultation, ...]
+    accept: tuple[Consultation, ...]
+    vault: Vault
+    partition: Partition
+    benchmark: BenchmarkFacts
+
+
+def open_splits(
+    load: Callable[[], Loaded],
+    manifest: Path,
+    *,
+    journal: Journal,
+    buyer: Buyer,
+    exclude: Collection[str] = (),
+) -> Splits:
+    """Read the benchmark, verify the partition at `manifest` against it, close the vault.
+
+    `load` reads the benchmark's own files and is called again at every look. `exclude`: ids the
+    configuration excludes. Raises BadInput with every fault of data, manifest and looks file.
+    """
+    partition = read_manifest(manifest)
+    loaded = load()
+    benchmark = loaded.benchmark
+    verify(partition, benchmark, files=loaded.files, exclude=exclude, where=str(manifest))
+    looks = LooksFile.beside(manifest, partition)
+    looks.looks()
+    heldout = _consultations(benchmark, partition.heldout)
+    vault = Vault(
+        labels=tuple(note.label for c in heldout for note in c.notes),
+        sizes={note.id: _size(note) for c in heldout for note in c.notes},
+        runs=partition.runs,
+        sha256=partition.split_sha256["heldout"],
+        planned_looks=partition.planned_looks,
+        looks=looks,
+        buyer=buyer,
+        _journal=journal,
+        _reopen=lambda: _heldout_notes(load, partition, str(manifest)),
+    )
+    return Splits(
+        reflect=_consultations(benchmark, partition.reflect),
+        accept=_consultations(benchmark, partition.accept),
+        vault=vault,
+        partition=partition,
+        benchmark=BenchmarkFacts(
+            name=benchmark.name,
+            version=benchmark.version,
+            sha256=benchmark.digest,
+            clean_means=benchmark.clean_means,
+            public=benchmark.public,
+            has_transcripts=benchmark.has_transcripts,
+            notices=loaded.notices,
+        ),
+    )
+
+
+def _heldout_notes(
+    load: Callable[[], Loaded], partition: Partition, where: str
+) -> tuple[Note, ...]:
+    loaded = load()
+    benchmark = loaded.benchmark
+    check_files(partition, loaded.files, where)
+    if missing := sorted(set(partition.heldout) - benchmark.by_id.keys()):
+        raise BadInput.one(where, f"not in the benchmark any more: {', '.join(missing)}")
+    heldout = _consultations(benchmark, partition.heldout)
+    check_consultations(partition, heldout, where)
+    return tuple(note for consultation in heldout for note in consultation.notes)
+
+
+def _consultations(benchmark: Benchmark, names: Collection[str]) -> tuple[Consultation, ...]:
+    return tuple(benchmark.by_id[name] for name in names)
+
+
+def _size(note: Note) -> NoteSize:
+    return NoteSize(
+        note_words=len(words(note.text)),
+        note_characters=len(note.text),
+        transcript_words=len(words(note.transcript)),
+        transcript_characters=len(note.transcript),
+    )
+
+
+def _event(look: Look, bought_by: str | None, vault: Vault) -> dict[str, object]:
+    # The same on every resume: no time, no count that other runs could move.
+    return {
+        "look": look.id,
+        "kind": str(look.kind),
+        "heldout": vault.sha256,
+        "target": look.target,
+        "block": look.block_sha256,
+        "settings": dict(look.settings),
+        "planned_looks": vault.planned_looks,
+        "exploratory": look.exploratory,
+        "bought_by": bought_by,
+    }

@@ -1,0 +1,184 @@
+"""A benchmark's files, read and validated whole before anything runs.
+
+Three forms are read, told apart by suffix and first record:
+
+- the released OmissionBench layout: a JSON object with `dataset_version` and `pairs` (`.json`),
+  transcripts at `transcripts/<stratum>/<id>.txt` beside it;
+- the same pair fields as JSON Lines (`.jsonl`), transcripts in such a folder or in a second file
+  of `{consultation_id, transcript, note}` records;
+- a generic table of groups (`.csv`, or `.jsonl` with a field `group`), see `group_tables`.
+
+Each may be gzip-compressed. Every fault of every file is reported at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from heldout.splits.benchmark import Benchmark, CleanMeans
+from heldout.splits.errors import BadInput
+from heldout.splits.loading.group_tables import CleanRow, csv_records, read_table
+from heldout.splits.loading.grouping import Material, grouped
+from heldout.splits.loading.json_records import Record, jsonl_records, object_records
+from heldout.splits.loading.pairs import PairRow, read_pairs
+from heldout.splits.loading.text_files import Faults, InputFile, read_input
+from heldout.splits.loading.transcripts import (
+    Transcript,
+    Transcripts,
+    from_folder,
+    from_records,
+    from_rows,
+)
+
+UNVERSIONED = "unversioned"
+"""The version of a benchmark whose files state none."""
+
+PLACEHOLDER = "(This benchmark has no transcripts.)"
+"""What stands in the transcript slot of a benchmark that declares `transcript: absent`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkSource:
+    """Where a benchmark's files are and what they are declared to be.
+
+    `consultations` is a JSON Lines file or a folder of transcripts; None looks for a folder
+    `transcripts` beside `pairs`. `clean_means`: what may be claimed of clean notes. `public`:
+    texts may leave the run directory.
+    """
+
+    pairs: Path
+    consultations: Path | None = None
+    clean_means: CleanMeans = CleanMeans.UNEDITED
+    public: bool = False
+    transcript: Literal["present", "absent"] = "present"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A benchmark with the SHA-256 of each file it was read from, by name.
+
+    `notices` says what was left out and why; nothing in it needs mending. A benchmark made in
+    memory has no files.
+    """
+
+    benchmark: Benchmark
+    files: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _PairsFile:
+    version: str
+    sha256: str
+    pairs: list[PairRow]
+    clean: list[CleanRow]
+    transcripts: dict[str, Transcript]
+
+
+def load(source: BenchmarkSource) -> Benchmark:
+    """The benchmark alone, see `open_benchmark`."""
+    return open_benchmark(source).benchmark
+
+
+def open_benchmark(source: BenchmarkSource) -> Loaded:
+    """Read and validate every file of `source`. Raises BadInput with all faults found."""
+    faults = Faults()
+    pairs = faults.attempt(_read_pairs_file, source.pairs, faults)
+    if pairs is None:
+        # Without pairs nothing is known to look for; a second file is still read for its faults.
+        if source.consultations is not None and source.consultations.is_file():
+            faults.attempt(_read_consultations, source.consultations, faults)
+        raise BadInput(faults.found)
+    transcripts = faults.attempt(_transcripts, source, pairs, faults)
+    groups = grouped(_material(source, pairs, transcripts), faults)
+    if not groups.consultations and not faults.found:
+        faults.add(str(source.pairs), "holds no note")
+    faults.raise_any()
+    benchmark = Benchmark(
+        name=source.pairs.name.split(".")[0],
+        version=pairs.version,
+        consultations=groups.consultations,
+        clean_means=CleanMeans(source.clean_means),
+        public=source.public,
+        has_transcripts=transcripts is not None,
+    )
+    files = {source.pairs.name: pairs.sha256}
+    for name, digest in (transcripts.files if transcripts else {}).items():
+        files[name if name not in files else f"consultations/{name}"] = digest
+    return Loaded(benchmark, files, groups.notices)
+
+
+def _material(
+    source: BenchmarkSource, pairs: _PairsFile, transcripts: Transcripts | None
+) -> Material:
+    complete = transcripts is not None and transcripts.complete
+    return Material(
+        pairs=pairs.pairs,
+        clean=pairs.clean,
+        transcripts=transcripts.by_id if transcripts else None,
+        placeholder=PLACEHOLDER,
+        place=str(source.consultations or source.pairs) if complete else None,
+    )
+
+
+def _read_pairs_file(path: Path, faults: Faults) -> _PairsFile:
+    file = read_input(path)
+    if file.kind == ".json":
+        content = object_records(file, "pairs", faults)
+        version = content.members.get("dataset_version")
+        if not isinstance(version, str) or not version.strip():
+            faults.add(str(path), "dataset_version: a text is needed beside pairs")
+        return _PairsFile(str(version), file.sha256, read_pairs(content.records, faults), [], {})
+    if file.kind == ".csv":
+        return _table(file, csv_records(file, faults), faults)
+    if file.kind != ".jsonl":
+        raise BadInput.one(str(path), "its name must end in .json, .jsonl or .csv, or that and .gz")
+    records = jsonl_records(file, faults)
+    if records and "group" in records[0].value and "pair_id" not in records[0].value:
+        return _table(file, records, faults)
+    versions = {str(r.value["dataset_version"]) for r in records if "dataset_version" in r.value}
+    version = "+".join(sorted(versions)) or UNVERSIONED
+    return _PairsFile(version, file.sha256, read_pairs(records, faults), [], {})
+
+
+def _table(file: InputFile, records: list[Record], faults: Faults) -> _PairsFile:
+    table = read_table(records, faults)
+    transcripts = from_rows(table.transcripts, faults)
+    return _PairsFile(UNVERSIONED, file.sha256, table.pairs, table.clean, transcripts)
+
+
+def _transcripts(source: BenchmarkSource, pairs: _PairsFile, faults: Faults) -> Transcripts | None:
+    if source.transcript == "absent":
+        if source.consultations is not None:
+            faults.add("benchmark.transcript", "absent, but benchmark.consultations is given")
+        if pairs.transcripts:
+            first = next(iter(pairs.transcripts.values()))
+            faults.add(first.where, "transcript: given, but benchmark.transcript says absent")
+        return None
+    if source.consultations is not None and source.consultations.is_file():
+        return _read_consultations(source.consultations, faults)
+    if source.consultations is None and pairs.transcripts:
+        return Transcripts(pairs.transcripts)
+    folder = source.consultations or source.pairs.parent / "transcripts"
+    if not folder.is_dir():
+        message = (
+            "no such file or folder"
+            if source.consultations
+            else ("no such folder; set benchmark.consultations, or benchmark.transcript: absent")
+        )
+        raise BadInput.one(str(folder), message)
+    names = [row.consultation for row in pairs.pairs] + [row.consultation for row in pairs.clean]
+    return from_folder(folder, names, faults)
+
+
+def _read_consultations(path: Path, faults: Faults) -> Transcripts:
+    file = read_input(path)
+    if file.kind != ".jsonl":
+        raise BadInput.one(str(path), "its name must end in .jsonl or .jsonl.gz")
+    before = len(faults.found)
+    records = jsonl_records(file, faults)
+    complete = len(faults.found) == before
+    return Transcripts(from_records(records, faults), {path.name: file.sha256}, complete)

@@ -1,0 +1,203 @@
+"""JSON records with the line each stands at.
+
+Python's reader takes NaN, and takes the last of two equal keys in silence; here both are faults.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from heldout.splits.errors import BadInput
+from heldout.splits.loading.text_files import Faults, InputFile, text_lines, whole_text
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One JSON object and its place, `file:line`."""
+
+    where: str
+    value: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectFile:
+    """A file that is one JSON object: its plain members, and the records of one list in it."""
+
+    members: dict[str, Any]
+    records: list[Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A JSON value, where it ends, and faults that did not keep it from being read."""
+
+    value: Any
+    end: int
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of the top-level object, or (`element`) one entry of the list that was asked for.
+
+    `parsed` is None where a list is announced whose entries follow.
+    """
+
+    name: str
+    position: int
+    parsed: Parsed | None
+    element: bool = False
+
+
+def jsonl_records(file: InputFile, faults: Faults) -> list[Record]:
+    """One record a line; a line that is no JSON object is noted as a fault."""
+    records = []
+    for line in text_lines(file, faults):
+        where = f"{file.path}:{line.number}"
+        parsed = faults.attempt(_whole_value, where, line.text)
+        if parsed is not None and (record := _record(where, parsed, faults)) is not None:
+            records.append(record)
+    return records
+
+
+def object_records(file: InputFile, key: str, faults: Faults) -> ObjectFile:
+    """The one JSON object of `file`, with the records of the list at `key`.
+
+    Raises BadInput where the file as a whole is no such object; faults of entries are noted.
+    """
+    text = whole_text(file)
+    result = ObjectFile({}, [])
+    seen: set[str] = set()
+    line, counted = 1, 0
+    try:
+        for member in _walk(text, key):
+            line, counted = line + text.count("\n", counted, member.position), member.position
+            where = f"{file.path}:{line}"
+            if member.element and member.parsed is not None:
+                record = _record(where, member.parsed, faults)
+                result.records.extend([] if record is None else [record])
+                continue
+            if member.name in seen:
+                faults.add(where, f"{member.name}: stands twice in the object")
+            seen.add(member.name)
+            if member.parsed is not None:
+                result.members[member.name] = member.parsed.value
+    except json.JSONDecodeError as error:
+        raise BadInput.one(f"{file.path}:{error.lineno}", _syntax(error, text)) from None
+    except (RecursionError, ValueError) as error:
+        raise BadInput.one(f"{file.path}:{line}", _unreadable(error)) from None
+    if key not in seen or key in result.members:
+        raise BadInput.one(str(file.path), f"{key}: the object must hold a list of this name")
+    if not result.records and not faults.found:
+        raise BadInput.one(str(file.path), f"{key}: the list is empty")
+    return result
+
+
+def type_name(value: object) -> str:
+    """The JSON name of the type of `value`, with its article."""
+    if value is None:
+        return "null"
+    names = {bool: "a truth value", str: "text", list: "a list", dict: "an object"}
+    return names.get(type(value), "a number")
+
+
+class _Decoder(json.JSONDecoder):
+    """JSON that notes NaN and repeated keys instead of taking them in silence."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        super().__init__(object_pairs_hook=self._unique, parse_constant=self._constant)
+
+    def parse(self, text: str, position: int) -> Parsed:
+        self.problems = []
+        value, end = self.raw_decode(text, position)
+        return Parsed(value, end, tuple(self.problems))
+
+    def _unique(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            repeated = sorted({name for name in names if names.count(name) > 1})
+            self.problems.extend(f"{name}: stands twice in one object" for name in repeated)
+        return found
+
+    def _constant(self, name: str) -> None:
+        self.problems.append(f"{name} is not JSON: use null or a finite number")
+
+
+def _whole_value(where: str, text: str) -> Parsed:
+    try:
+        parsed = _Decoder().parse(text, _skip(text, 0))
+        if text[parsed.end :].strip():
+            raise json.JSONDecodeError("Extra data", text, parsed.end)
+    except json.JSONDecodeError as error:
+        raise BadInput.one(where, _syntax(error, text)) from None
+    except (RecursionError, ValueError) as error:
+        raise BadInput.one(where, _unreadable(error)) from None
+    return parsed
+
+
+def _record(where: str, parsed: Parsed, faults: Faults) -> Record | None:
+    for problem in parsed.problems:
+        faults.add(where, problem)
+    if not isinstance(parsed.value, dict):
+        faults.add(where, f"an object is needed, not {type_name(parsed.value)}")
+        return None
+    return None if parsed.problems else Record(where, parsed.value)
+
+
+def _walk(text: str, key: str) -> Iterator[Member]:
+    decoder = _Decoder()
+    position = _after(text, _skip(text, 0), "{")
+    while text[position : position + 1] != "}":
+        start = position
+        if text[position : position + 1] != '"':
+            raise json.JSONDecodeError("Expecting a name in double quotes", text, position)
+        name = decoder.parse(text, position)
+        position = _after(text, _skip(text, name.end), ":")
+        if name.value == key and text[position : position + 1] == "[":
+            yield Member(key, start, None)
+            position = _skip(text, position + 1)
+            while text[position : position + 1] != "]":
+                parsed = decoder.parse(text, position)
+                yield Member(key, position, parsed, element=True)
+                position = _comma(text, parsed.end, "]")
+            position += 1
+        else:
+            parsed = decoder.parse(text, position)
+            yield Member(name.value, start, parsed)
+            position = parsed.end
+        position = _comma(text, position, "}")
+    if _skip(text, position + 1) < len(text):
+        raise json.JSONDecodeError("Extra data", text, _skip(text, position + 1))
+
+
+def _skip(text: str, position: int) -> int:
+    while text[position : position + 1] in (" ", "\t", "\n", "\r"):
+        position += 1
+    return position
+
+
+def _after(text: str, position: int, symbol: str) -> int:
+    if text[position : position + 1] != symbol:
+        raise json.JSONDecodeError(f"Expecting '{symbol}'", text, position)
+    return _skip(text, position + 1)
+
+
+def _comma(text: str, position: int, closing: str) -> int:
+    position = _skip(text, position)
+    return position if text[position : position + 1] == closing else _after(text, position, ",")
+
+
+def _syntax(error: json.JSONDecodeError, text: str) -> str:
+    truncated = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+    hint = " (it ends in mid-value: is the file truncated?)" if truncated else ""
+    return f"not JSON: {error.msg} at column {error.colno}{hint}"
+
+
+def _unreadable(error: Exception) -> str:
+    reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).split(";")[0]
+    return f"not readable as JSON: {reason}"

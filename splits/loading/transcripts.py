@@ -1,0 +1,102 @@
+"""Where the transcript of a consultation comes from: a JSON Lines file, a folder, or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heldout.splits.errors import BadInput
+from heldout.splits.loading.fields import Fields, text_problem
+from heldout.splits.loading.group_tables import TranscriptRow
+from heldout.splits.loading.json_records import Record
+from heldout.splits.loading.text_files import Faults, InputFile, read_input, whole_text
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One transcript; `note` is the clean note that stands beside it, where one does."""
+
+    where: str
+    text: str
+    note: str | None = None
+
+
+@dataclass
+class Transcripts:
+    """Transcripts by consultation, and the SHA-256 of the files they were read from, by name.
+
+    `complete` is False where a record could not be read, so that one may be missing for that.
+    """
+
+    by_id: dict[str, Transcript] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    complete: bool = True
+
+
+def from_records(records: Iterable[Record], faults: Faults) -> dict[str, Transcript]:
+    """Transcripts of `{consultation_id, transcript, note?, stratum?}` records."""
+    found: dict[str, Transcript] = {}
+    for record in records:
+        fields = Fields(record, faults)
+        name = fields.name("consultation_id")
+        text = fields.text("transcript")
+        note = fields.text("note", optional=True)
+        stratum = fields.name("stratum", optional=True, bar=False)
+        if name is None:
+            continue
+        head, bar, tail = name.partition("|")
+        if not (head and bar and tail):
+            fields.fault("consultation_id", f"{name!r} is not of the form stratum|id")
+        elif stratum is not None and stratum != head:
+            fields.fault("stratum", f"{stratum!r} does not fit consultation {name!r}")
+        if name in found:
+            fields.fault("consultation_id", f"{name!r} stands already at {found[name].where}")
+        else:
+            # A blank transcript is a fault of its own and must not count as missing as well.
+            found[name] = Transcript(record.where, text or "", note)
+    return found
+
+
+def from_rows(rows: Iterable[TranscriptRow], faults: Faults) -> dict[str, Transcript]:
+    """Transcripts of a table; rows of one group must not contradict each other."""
+    found: dict[str, Transcript] = {}
+    for row in rows:
+        known = found.setdefault(row.consultation, Transcript(row.where, row.text))
+        if known.text != row.text:
+            faults.add(row.where, f"transcript: differs from that of the group at {known.where}")
+    return found
+
+
+def from_folder(folder: Path, wanted: Iterable[str], faults: Faults) -> Transcripts:
+    """Transcripts at `<folder>/<stratum>/<id>.txt`, or in a folder `transcripts` inside it.
+
+    Only those of the consultations `wanted` are read; one that is missing or unsound is noted and
+    stands as an empty text.
+    """
+    root = folder / "transcripts" if (folder / "transcripts").is_dir() else folder
+    result = Transcripts()
+    for name in sorted(set(wanted)):
+        stratum, _, ident = name.partition("|")
+        path = root / stratum / f"{ident}.txt"
+        result.by_id[name] = Transcript(str(path), "")
+        if not (_is_plain(stratum) and _is_plain(ident)):
+            faults.add(str(root), f"{name!r} cannot be the name of a transcript file")
+        elif not path.exists():
+            faults.add(str(path), f"no transcript of consultation {name!r}")
+        elif (file := faults.attempt(read_input, path)) is not None:
+            result.files[f"{root.name}/{stratum}/{path.name}"] = file.sha256
+            text = faults.attempt(_sound_text, file)
+            result.by_id[name] = Transcript(str(path), text or "")
+    return result
+
+
+def _sound_text(file: InputFile) -> str:
+    text = whole_text(file)
+    if problem := text_problem(text):
+        raise BadInput.one(str(file.path), problem)
+    return text
+
+
+def _is_plain(name: str) -> bool:
+    return name not in ("", ".", "..") and not set(name) & set("/\\")

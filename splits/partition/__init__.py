@@ -1,0 +1,1 @@
+"""Which consultation is in which split: drawn, frozen, verified at every load."""

@@ -1,0 +1,1 @@
+"""Calls: how a model is asked, what is stored of it, what it may cost."""

@@ -1,0 +1,133 @@
+"""What every judge does with a call: make it, read it, ask once more, name how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
+
+from heldout.splits.benchmark import Note
+from heldout.splits.randomness import call_seed
+from heldout.students.calls.call import CallSpec, Stage
+from heldout.students.contracts import Violation
+from heldout.students.frames import Frame
+from heldout.students.models.chat import Budget, ChatReply, FinishReason, Message, ModelPin
+from heldout.students.student import Judgement, Outcome
+
+T = TypeVar("T")
+
+
+class Answered(Protocol):
+    """A call that has its reply: `key` is its identity in the store."""
+
+    @property
+    def key(self) -> str:
+        """Identity of the call."""
+
+    @property
+    def reply(self) -> ChatReply:
+        """What came back."""
+
+
+class Calls(Protocol):
+    """Whatever makes calls: a `Caller` in a campaign, a script in a test."""
+
+    async def call(self, spec: CallSpec) -> Answered:
+        """The stored reply of `spec`, bought if it is not there yet."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How one model is asked about notes: seeds follow from `run_seed`, note, stage and sample."""
+
+    pin: ModelPin
+    caller: Calls
+    run_seed: int
+    occasion: str = ""
+
+    def spec(self, stage: Stage, note: Note, prompt: str, budget: Budget, sample: int) -> CallSpec:
+        """The call of `stage` about `note`."""
+        return CallSpec(
+            stage=stage,
+            item=note.id,
+            messages=(Message("user", prompt),),
+            pin=self.pin,
+            budget=budget,
+            seed=call_seed(self.run_seed, note.id, stage, sample),
+            sample=sample,
+            occasion=self.occasion,
+        )
+
+
+class NoCalls:
+    """Stands for the caller while a student is only looked at (frame, range, calls)."""
+
+    async def call(self, spec: CallSpec) -> Answered:
+        """Nothing can be asked."""
+        raise RuntimeError(f"a {spec.stage} call of a student that was only to be looked at")
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Generic[T]):
+    """What one question yielded.
+
+    `value` is None unless `outcome` is `ok`; `calls` are the keys of the one or two calls made.
+    """
+
+    value: T | None
+    outcome: Outcome
+    calls: tuple[str, ...]
+    detail: str = ""
+
+    def failed(self, frame: Frame, facts_digest: str | None = None) -> Judgement:
+        """The judgement, in the frame asked, of a note whose question had no usable answer."""
+        return Judgement(
+            None,
+            self.outcome,
+            self.calls,
+            self.detail,
+            facts_digest=facts_digest,
+            frame_sha256=frame.sha256,
+        )
+
+
+async def ask(
+    caller: Calls, spec: CallSpec, parse: Callable[[str], T | Violation], run_seed: int
+) -> Read[T]:
+    """Make the call; after a contract violation ask once more, naming what was wrong."""
+    first = await caller.call(spec)
+    read = interpret(first, parse)
+    if read.outcome is not Outcome.CONTRACT_VIOLATION:
+        return read
+    retry = retry_spec(spec, first.reply, read.detail, run_seed)
+    second = interpret(await caller.call(retry), parse)
+    return replace(second, calls=read.calls + second.calls)
+
+
+def interpret(answered: Answered, parse: Callable[[str], T | Violation]) -> Read[T]:
+    """The outcome of one reply. A reply at the token cap counts if its answer is complete."""
+    reply, calls = answered.reply, (answered.key,)
+    if reply.finish is FinishReason.FILTER:
+        return Read(None, Outcome.REFUSED, calls, "content filter")
+    value = parse(reply.text)
+    if not isinstance(value, Violation):
+        return Read(value, Outcome.OK, calls)
+    if reply.finish is FinishReason.LENGTH:
+        return Read(None, Outcome.TRUNCATED, calls, "the reply ends at the token cap")
+    return Read(None, Outcome.CONTRACT_VIOLATION, calls, value.detail)
+
+
+def retry_spec(spec: CallSpec, reply: ChatReply, wrong: str, run_seed: int) -> CallSpec:
+    """The one targeted retry: the same conversation, the reply, and what was wrong with it."""
+    complaint = (
+        f"Your reply could not be used: {wrong}. "
+        "Answer again in exactly the format asked for, and write nothing after the answer."
+    )
+    said = (Message("assistant", reply.text),) if reply.text.strip() else ()
+    return replace(
+        spec,
+        stage=Stage.RETRY,
+        messages=(*spec.messages, *said, Message("user", complaint)),
+        seed=call_seed(run_seed, spec.item, Stage.RETRY, spec.sample),
+        attempt=spec.attempt + 1,
+    )

@@ -1,0 +1,131 @@
+"""The per-fact checker: is each fact of the transcript recorded in the note?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from heldout.splits.benchmark import Note
+from heldout.students.calls.answering import Asking, Calls, Read
+from heldout.students.calls.call import Stage
+from heldout.students.designs.capture import PRESENT_OR_ABSENT, CaptureScale, PerFactRule, findings
+from heldout.students.designs.facts import FactSheet, FactSource
+from heldout.students.designs.keyed import KeyedQuestion, ask_keyed
+from heldout.students.designs.second_look import Overturned, SecondLook
+from heldout.students.fact_contracts import KeyedContract
+from heldout.students.frames import Frame
+from heldout.students.models.chat import Budget, ModelPin
+from heldout.students.student import Judgement, Outcome
+
+
+@dataclass(frozen=True)
+class PerFactChecker:
+    """Facts once a consultation, one keyed check a note (the study's two and three stages).
+
+    Only the check paragraph evolves; `source` makes the facts and does not move with it. The score
+    is the share captured on `scale`, in [0, 1]. `second_look` asks once more about absences, `rule`
+    flags (None: the design has no rule of its own). `occasion` buys the note's calls afresh.
+    """
+
+    frame: Frame
+    pin: ModelPin
+    caller: Calls
+    run_seed: int
+    source: FactSource
+    scale: CaptureScale = PRESENT_OR_ABSENT
+    second_look: SecondLook | None = None
+    rule: PerFactRule | None = None
+    occasion: str = ""
+    design: str = "per_fact_checker"
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """A share."""
+        return (0.0, 1.0)
+
+    @property
+    def calls_per_judgement(self) -> int:
+        """The facts, the check and the second look, each question with one retry."""
+        return self.source.calls_per_consultation + (2 if self.second_look is None else 4)
+
+    async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
+        """Judge `note`; raises NoteLeaked if a transcript-only stage would have seen a note."""
+        sheet = await self.source.sheet(note)
+        if sheet.value is None:
+            return sheet.failed(self.frame)
+        checked = await self._check(block, note, sheet.value, budget, sample)
+        calls = sheet.calls + checked.calls
+        if checked.value is None:
+            return replace(checked, calls=calls).failed(self.frame, sheet.value.digest)
+        look = await self._look_again(note, sheet.value, checked.value, budget, sample)
+        calls += look.calls
+        if look.value is None:
+            return replace(look, calls=calls).failed(self.frame, sheet.value.digest)
+        return self._judgement(sheet.value, checked.value, look.value, calls)
+
+    async def _check(
+        self, block: str, note: Note, sheet: FactSheet, budget: Budget, sample: int
+    ) -> Read[Mapping[str, str]]:
+        """A verdict on every fact."""
+        prompt = self.frame.render({"facts": sheet.lines, "note": note.text, "block": block})
+        asking = Asking(self.pin, self.caller, self.run_seed, self.occasion)
+        spec = asking.spec(Stage.CHECK, note, prompt, budget, sample)
+        contract = KeyedContract("verdicts", self.scale.words)
+        read = await ask_keyed(self.caller, KeyedQuestion(spec, sheet.ids, contract, self.run_seed))
+        if read.value is None:
+            return read
+        meant = {key: self.scale.meaning[word] for key, word in read.value.items()}
+        return Read(meant, read.outcome, read.calls)
+
+    async def _look_again(
+        self,
+        note: Note,
+        sheet: FactSheet,
+        verdicts: Mapping[str, str],
+        budget: Budget,
+        sample: int,
+    ) -> Read[Overturned]:
+        """What the second look finds, nothing where the design has none."""
+        if self.second_look is None:
+            return Read(Overturned(), Outcome.OK, ())
+        absent = self.scale.absent(sheet, verdicts)
+        return await self.second_look.at(note, absent, budget, sample)
+
+    def _judgement(
+        self,
+        sheet: FactSheet,
+        checked: Mapping[str, str],
+        look: Overturned,
+        calls: tuple[str, ...],
+    ) -> Judgement:
+        # Words that a first look missed and a second found are no more than a partial record.
+        verdicts = {**checked, **dict.fromkeys(look.ids, "partial")}
+        absent = self.scale.absent(sheet, verdicts)
+        counts = Counter(verdicts.values())
+        return Judgement(
+            score=self.scale.share(sheet, verdicts, weighted=True),
+            outcome=Outcome.OK,
+            calls=calls,
+            assessment=_in_words(counts, len(sheet.facts)),
+            flag=None if self.rule is None else self.rule.flags(absent),
+            verdicts=verdicts,
+            facts=sheet.texts,
+            facts_digest=sheet.digest,
+            findings=findings(absent),
+            frame_sha256=self.frame.sha256,
+            figures={
+                "unweighted": self.scale.share(sheet, verdicts, weighted=False),
+                "absent": len(absent),
+                "absent_critical": sum(fact.severity == "critical" for fact in absent),
+                "partial": counts["partial"],
+                "overturned": len(look.ids),
+                "quotes_refused": look.refused,
+            },
+        )
+
+
+def _in_words(counts: Counter[str], facts: int) -> str:
+    """Counts of verdicts: `2 of 30 facts absent, 1 partial`."""
+    others = [f"{counts[word]} {word}" for word in ("partial", "misplaced") if counts[word]]
+    return ", ".join([f"{counts['absent']} of {facts} facts absent", *others])

@@ -1,0 +1,149 @@
+"""Facts of a consultation: what the per-fact designs check a note against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Protocol
+
+from heldout.splits.benchmark import Note
+from heldout.splits.hashing import content_id, sha256_json
+from heldout.splits.randomness import call_seed
+from heldout.students.calls.answering import Calls, Read, ask
+from heldout.students.calls.call import CallSpec, Stage
+from heldout.students.designs.blindness import assert_blind
+from heldout.students.fact_contracts import StatedFact, parse_facts
+from heldout.students.frames import Frame
+from heldout.students.models.chat import Budget, Message, ModelPin
+
+FACT_ID_DIGITS = 8
+"""Digits of a fact id in prompts: 32 bits, ample within one consultation, few tokens."""
+
+SHARED_SEED = 0
+"""Enters the seed of stages that belong to a consultation: the same for every candidate, replicate
+and campaign, so that all of them are compared on the same facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact of a transcript; `severity` and `section` are empty where nobody gave them."""
+
+    id: str
+    text: str
+    evidence: str = ""
+    severity: str = ""
+    section: str = ""
+
+    @property
+    def line(self) -> str:
+        """The fact as checkers see it: `id: text`, its section first if it has one.
+
+        Evidence and severity stay out.
+        """
+        section = f"[{self.section}] " if self.section else ""
+        return f"{self.id}: {section}{self.text}"
+
+
+@dataclass(frozen=True)
+class FactSheet:
+    """The facts of one consultation, in the order in which they were stated."""
+
+    facts: tuple[Fact, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over everything the facts hold."""
+        return sha256_json([[f.id, f.text, f.evidence, f.severity, f.section] for f in self.facts])
+
+    @cached_property
+    def by_id(self) -> dict[str, Fact]:
+        """Facts by id."""
+        return {fact.id: fact for fact in self.facts}
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids in order."""
+        return tuple(self.by_id)
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """Fact id to text."""
+        return {fact.id: fact.text for fact in self.facts}
+
+    @cached_property
+    def lines(self) -> str:
+        """All facts as checkers see them, one a line."""
+        return lines(self.facts)
+
+
+class FactSource(Protocol):
+    """Whatever makes the fact sheet of a consultation from its transcript alone."""
+
+    @property
+    def calls_per_consultation(self) -> int:
+        """The largest number of calls one sheet can take."""
+
+    async def sheet(self, note: Note) -> Read[FactSheet]:
+        """The sheet for the consultation of `note`; only transcript and siblings are read."""
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """Facts from the transcript alone, bought once a consultation.
+
+    `budget` is its own: the budget under study moves the judge, never the facts. `stage` and
+    `field` name what is listed: facts, or the items of a checklist.
+    """
+
+    frame: Frame
+    pin: ModelPin
+    caller: Calls
+    budget: Budget
+    stage: Stage = Stage.EXTRACT
+    field: str = "facts"
+
+    @property
+    def calls_per_consultation(self) -> int:
+        """The extraction and one retry."""
+        return 2
+
+    async def sheet(self, note: Note) -> Read[FactSheet]:
+        """The facts of the consultation of `note`."""
+        prompt = self.frame.render({"transcript": note.transcript})
+        spec = shared_spec(self.stage, note, prompt, self.pin, self.budget)
+        read = await ask(self.caller, spec, partial(parse_facts, field=self.field), SHARED_SEED)
+        value = None if read.value is None else sheet_of(note.consultation, read.value)
+        return Read(value, read.outcome, read.calls, read.detail)
+
+
+def sheet_of(consultation: str, stated: Sequence[StatedFact]) -> FactSheet:
+    """The sheet of `stated`: ids are hashes of consultation and text."""
+    return FactSheet(tuple(_fact(consultation, fact) for fact in stated))
+
+
+def _fact(consultation: str, stated: StatedFact) -> Fact:
+    return Fact(
+        content_id("fact", consultation, stated.text)[:FACT_ID_DIGITS],
+        stated.text,
+        stated.evidence,
+        section=stated.section,
+    )
+
+
+def lines(facts: Iterable[Fact]) -> str:
+    """Facts as checkers see them, one a line."""
+    return "\n".join(fact.line for fact in facts)
+
+
+def shared_spec(stage: Stage, note: Note, prompt: str, pin: ModelPin, budget: Budget) -> CallSpec:
+    """A call that belongs to the consultation; raises NoteLeaked if `prompt` holds a note."""
+    assert_blind(prompt, (*note.siblings, note.text), note.consultation, stage)
+    return CallSpec(
+        stage=stage,
+        item=note.consultation,
+        messages=(Message("user", prompt),),
+        pin=pin,
+        budget=budget,
+        seed=call_seed(SHARED_SEED, note.consultation, stage, 0),
+    )

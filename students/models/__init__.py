@@ -1,0 +1,1 @@
+"""Models: pins, clients of providers, and the one shape of a reply."""

@@ -1,0 +1,167 @@
+"""The pins file: YAML, strictly typed, every fault at once with its line.
+
+models:
+  openai/gpt-5:                       # a name for the configs; the LiteLLM id unless `model` says
+    temperature: 1.0
+    efforts: [minimal, low, medium, high]
+    prices: {prompt: 1.25, completion: 10.0, cached: 0.125, date: 2025-08-07}
+  local/judge:
+    model: openai/smollm2
+    api_base: http://127.0.0.1:8080/v1
+    key_env: LOCAL_API_KEY
+    prices: {prompt: 0, completion: 0, date: 2025-01-01}
+"""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from heldout.splits.errors import BadInput, Fault
+from heldout.students.models.secrets import looks_secret, redact
+
+Price = Annotated[float, Field(ge=0)]
+
+
+class Strict(BaseModel):
+    """No unknown fields."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Prices(Strict):
+    """USD a million tokens, and the day they were looked up."""
+
+    prompt: Price
+    completion: Price
+    cached: Price | None = None
+    date: datetime.date
+
+
+class Entry(Strict):
+    """One model of the file. `model` is its LiteLLM id, the entry's name by default."""
+
+    model: str | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
+    parameters: dict[str, Any] = {}
+    efforts: list[str] | None = None
+    api_base: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")] | None = None
+    key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    door: Literal["direct", "litellm"] | None = None
+    cap_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    prices: Prices | None = None
+
+
+RESERVED = frozenset(
+    {"model", "messages", "temperature", "seed", "max_tokens", "max_completion_tokens"}
+    | {"reasoning_effort", "stream", "n", "api_base", "base_url", "num_retries", "drop_params"}
+)
+"""Parameters that the call itself sets, or that would change what a call is."""
+
+
+def read_entries(path: Path) -> dict[str, Entry]:
+    """The entries of the file by name. Raises BadInput with every fault found."""
+    document, lines = _document(path)
+    entries: dict[str, Entry] = {}
+    faults: list[Fault] = []
+    for name, fields in document.items():
+        where = f"{path}:{lines.get(('models', name), 0)}: models.{name}"
+        try:
+            entry = Entry.model_validate(fields)
+        except ValidationError as error:
+            faults.extend(_faults(error, path, lines, name))
+            continue
+        entries[name] = entry
+        faults.extend(_unfit(entry, where))
+        if "/" not in (entry.model or name):
+            faults.append(Fault(where, "a model id is <provider>/<model>; give `model`"))
+    faults.extend(_clashes(entries, path))
+    if faults:
+        raise BadInput(faults)
+    return entries
+
+
+def parameter_faults(parameters: Mapping[str, Any], where: str) -> Iterator[Fault]:
+    """What may not stand among the extra parameters of a model: keys, and what a call sets."""
+    for name, value in parameters.items():
+        if name in RESERVED:
+            yield Fault(where, f"parameters.{name}: is set by Heldout for every call; leave it out")
+        elif looks_secret(name) or "header" in name.lower() or redact(str(value)) != str(value):
+            yield Fault(
+                where,
+                f"parameters.{name}: looks like a secret; keys stand in the environment only, "
+                "name the variable in key_env",
+            )
+        elif isinstance(value, Mapping):
+            yield from parameter_faults(value, where)
+
+
+def _unfit(entry: Entry, where: str) -> Iterator[Fault]:
+    yield from parameter_faults(entry.parameters, where)
+    if entry.door == "direct" and entry.api_base is None:
+        yield Fault(where, "door: direct needs an api_base")
+
+
+def _clashes(entries: Mapping[str, Entry], path: Path) -> Iterator[Fault]:
+    """Calls are told apart by the model's id, so one id may not mean two endpoints."""
+    ways: dict[str, tuple[str, tuple[str | None, ...]]] = {}
+    for name, entry in entries.items():
+        way = (entry.api_base, entry.key_env, entry.door, entry.cap_field)
+        first, known = ways.setdefault(entry.model or name, (name, way))
+        if way != known:
+            yield Fault(
+                f"{path}: models.{name}",
+                f"asks for {entry.model or name} at another endpoint than models.{first}; "
+                "one id means one endpoint",
+            )
+
+
+Lines = dict[tuple[str, ...], int]
+
+
+def _document(path: Path) -> tuple[dict[str, Any], Lines]:
+    try:
+        text = path.read_text("utf-8")
+        document = yaml.safe_load(text)
+        lines = dict(_lines(yaml.compose(text, yaml.SafeLoader), 3))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput.one(str(path), f"cannot be read: {error}") from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise BadInput.one(str(path), f"not YAML: {error}") from error
+    models = document.get("models") if isinstance(document, dict) else None
+    if not isinstance(models, dict) or not set(document) <= {"models", "roles"}:
+        raise BadInput.one(
+            str(path), "must hold `models`, a mapping of names to pins, and at most `roles` beside"
+        )
+    named = {str(name): {} if fields is None else fields for name, fields in models.items()}
+    return named, lines
+
+
+def _lines(node: yaml.Node | None, depth: int) -> Iterator[tuple[tuple[str, ...], int]]:
+    if not depth or not isinstance(node, yaml.MappingNode):
+        return
+    for key, value in node.value:
+        yield (str(key.value),), key.start_mark.line + 1
+        for inner, line in _lines(value, depth - 1):
+            yield (str(key.value), *inner), line
+
+
+def _faults(error: ValidationError, path: Path, lines: Lines, name: str) -> Iterator[Fault]:
+    for found in error.errors(include_url=False, include_input=False):
+        keys = tuple(map(str, found["loc"]))
+        line = lines.get(("models", name, *keys[:1])) or lines.get(("models", name), 0)
+        said = found["msg"]
+        if found["type"] == "extra_forbidden":
+            said = f"no such field{_near(keys[-1], Entry.model_fields)}"
+        yield Fault(f"{path}:{line}: {'.'.join(('models', name, *keys))}", said)
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(known)}"

@@ -1,0 +1,95 @@
+import json
+
+import pytest
+from tests.support.campaigns import run_small
+from tests.support.made_runs import Plan, make_run
+from tests.support.practice import asking
+
+from heldout.experiments.practice.budget_probe import (
+    ProbeRequest,
+    asks_for_procedure,
+    budget_probe,
+    chosen_blocks,
+    larger,
+    read_probe,
+)
+from heldout.experiments.practice.ladder import Rung
+from heldout.experiments.report.view import read_view
+from heldout.gepa.statistics.rates.paired import paired
+from heldout.students.models.chat import Budget
+
+SEEDS = [
+    {"name": "plain", "text": "Read the transcript, then the note, and score the note."},
+    {
+        "name": "inventory",
+        "text": "First list every fact of the transcript; then look each one up in the note. "
+        "Give the score with one decimal.",
+    },
+]
+STARVED = {
+    "student": {"budget": {"max_tokens": 420}},
+    "seeds": SEEDS,
+    "search": {"iterations": 2},
+}
+
+
+@pytest.mark.parametrize(
+    ("block", "asks"),
+    [
+        ("List every fact first, then look each one up.", True),
+        ("Begin by enumerating the findings.", True),
+        ("Go through the note line by line.", True),
+        ("Compile an inventory of the facts.", True),
+        ("Check the findings one at a time.", True),
+        ("Lower the score for each one that you find.", False),
+        ("Do not list the facts. Score the note.", False),
+        ("Never go through it step by step.", False),
+        ("Judge how well the note serves the next clinician.", False),
+    ],
+)
+def test_what_asks_for_a_procedure(block, asks):
+    assert asks_for_procedure(block) is asks
+
+
+def test_leaders_procedures_and_the_baseline_are_probed(tmp_path):
+    view = read_view(make_run(tmp_path / "run", Plan(iterations=12)))
+    chosen = chosen_blocks(view, top=2, procedures=3)
+    assert list(chosen.values())[:2] == ["leads on accept"] * 2
+    figures = {b["id"]: paired(view.accept_table(b["id"])).value for b in view.entered}
+    leaders = sorted(figures, key=lambda name: (-figures[name], name))[:2]
+    assert list(chosen)[:2] == leaders
+    asking_for = [name for name, why in chosen.items() if why == "asks for a procedure"]
+    assert len(asking_for) <= 3
+    assert all(asks_for_procedure(view.candidates[name]["block"]) for name in asking_for)
+    assert view.baseline["id"] in chosen
+
+
+def test_a_larger_budget_changes_the_order_after_a_starved_search(tmp_path):
+    run = run_small(tmp_path, STARVED).run.path
+    rungs = (Rung(Budget(1500)), Rung(Budget(4000)))
+    report = budget_probe(ProbeRequest(run, rungs, asking(seed=5)))
+    assert report.rungs[0].budget.max_tokens == 420
+    order = report.order(2)
+    assert order[0] == "c01"
+    assert report.order(0)[0] == "c00"
+    assert 2 in report.changes
+    found = read_probe(run)
+    assert found == json.loads(json.dumps(report.to_json()))
+    assert found["blocks"][0]["figures"][0] is not None
+    searched = read_view(run)
+    for probed in report.probed:
+        table = searched.accept_table(probed.candidate)
+        if table is not None:
+            assert probed.figure(0, "omission") == paired(table).value
+    assert any("simulated" in line for line in report.sentences)
+
+
+def test_a_run_that_was_not_probed_has_no_probe(tmp_path):
+    assert read_probe(tmp_path) is None
+
+
+def test_larger_budgets_keep_the_effort():
+    assert [r.budget for r in larger(Budget(500, "low"))] == [
+        Budget(1000, "low"),
+        Budget(2000, "low"),
+    ]

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.score_tables import build, maybe_scores, tables, with_scores
+
+from heldout.gepa.statistics.agreement.replicates import (
+    Spread,
+    majority_table,
+    paired_spread,
+    pass_k,
+    strict_majority,
+)
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.gepa.statistics.rates.detection import threshold_flags
+
+
+def test_a_tie_is_not_flagged():
+    flags = [np.array([True, True, False]), np.array([True, False, False])]
+    assert list(strict_majority(flags)) == [True, False, False]
+
+
+@given(st.data(), tables(max_groups=3), st.integers(1, 5))
+def test_the_majority_table_flags_as_the_majority_at_every_threshold(data, table, runs):
+    size = len(table.labels)
+    scores = st.lists(maybe_scores, min_size=size, max_size=size)
+    replicates = [with_scores(table, data.draw(scores)) for _ in range(runs)]
+    together = majority_table(replicates)
+    for threshold in np.arange(0, 11.5, 0.5):
+        each = [threshold_flags(replicate, threshold) for replicate in replicates]
+        assert np.array_equal(threshold_flags(together, threshold), strict_majority(each))
+
+
+def test_spread_is_highest_minus_lowest():
+    runs = [build((9, [("omit", s)])) for s in (8, 9, 10)]
+    spread = paired_spread(runs)
+    assert spread == Spread((1.0, 0.5, 0.0))
+    assert (spread.span, spread.mean) == (1.0, 0.5)
+    assert Spread((0.5,)).span is None
+    assert Spread((None, 0.25)).mean == 0.25
+    assert Spread((None,)).mean is None
+    assert spread.to_json() == {"values": [1.0, 0.5, 0.0], "span": 1.0}
+
+
+def test_pass_k_is_the_chance_that_k_drawn_runs_all_pass():
+    # One item passes 3 of 4: of the 6 pairs of its runs 3 pass wholly.
+    assert pass_k([Count(3, 4)], 2) == 0.5
+    assert pass_k([Count(3, 4), Count(4, 4)], 2) == 0.75
+    assert pass_k([Count(3, 4)], 1) == 0.75
+    assert pass_k([Count(1, 4)], 2) == 0
+    assert pass_k([Count(1, 1)], 2) is None
+    with pytest.raises(ValueError, match="at least one run"):
+        pass_k([Count(1, 1)], 0)

@@ -1,0 +1,123 @@
+"""The jobs of a soak: each one small, named, and a pure function of its name."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.soak import networked
+from tests.soak.killing import kill_and_resume
+from tests.soak.repeating import lineage_under
+
+from heldout.experiments.campaigns.running import prepare, start
+from heldout.experiments.campaigns.session import Ended, Options
+from heldout.experiments.campaigns.summary import summarise
+from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.run import Record
+from heldout.students.simulated.skills import Skill, read_block
+
+EFFECTS = (0.0, 0.5, 1.0, 2.0)
+EMISSION_SEEDS = range(1001, 1031)
+"""Seeds that no trial run has seen: the table of effects was looked at with others."""
+PLACEBO_SEEDS = range(2001, 2201)
+KILLS = range(25)
+NETWORKED: Mapping[str, tuple[Callable[..., dict[str, Any]], range]] = {
+    "network_faults": (networked.faults, range(5)),
+    "network_kill": (partial(networked.kill, scale=networked.SMALLER), range(50)),
+    "network_outage": (partial(networked.outage, scale=networked.SMALLER), range(10)),
+    "network_cap": (partial(networked.cap, scale=networked.SMALLER), range(10)),
+}
+"""Campaigns over a network that misbehaves, and how many of each; the first at full size."""
+CONDITIONS: tuple[Mapping[str, str], ...] = (
+    {"concurrency": "1", "hash_seed": "1", "threads": "1"},
+    {"concurrency": "4", "hash_seed": "1", "threads": "2"},
+    {"concurrency": "16", "hash_seed": "2", "threads": "1"},
+    {"concurrency": "16", "hash_seed": "2", "threads": "2"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job: what it counts towards, its parameters, its name (also of its result file)."""
+
+    count: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """File-safe name."""
+        parts = [f"{key}={value}" for key, value in self.parameters.items()]
+        return "_".join([self.count, *parts])
+
+
+def all_jobs() -> Iterator[Job]:
+    """Every job of the soak, cheap counts first."""
+    yield from (Job("determinism", condition) for condition in CONDITIONS)
+    yield from (Job("kill", {"number": number}) for number in KILLS)
+    for count, (_, numbers) in NETWORKED.items():
+        yield from (Job(count, {"number": number}) for number in numbers)
+    for effect in EFFECTS:
+        yield from (Job("emission", {"effect": effect, "seed": seed}) for seed in EMISSION_SEEDS)
+    yield from (Job("placebo", {"seed": seed}) for seed in PLACEBO_SEEDS)
+
+
+def perform(job: Job) -> dict[str, Any]:
+    """Do one job in this process; its result as plain JSON values."""
+    with tempfile.TemporaryDirectory() as folder:
+        if job.count in NETWORKED:
+            return NETWORKED[job.count][0](Path(folder), **job.parameters)
+        match job.count:
+            case "emission":
+                return emission(Path(folder), **job.parameters)
+            case "placebo":
+                return placebo(Path(folder), **job.parameters)
+            case "determinism":
+                return lineage_under(Path(folder), **job.parameters)
+            case "kill":
+                return kill_and_resume(Path(folder), **job.parameters)
+    raise ValueError(f"no such count: {job.count}")
+
+
+def campaign(folder: Path, config: str, settings: list[str]) -> Ended:
+    """A shipped configuration run without tracking or progress."""
+    run = folder / "run"
+    checked = prepare(Path("configs") / config, [*settings, "tracking.enabled=false"], run)
+    return start(checked, run, Options(quiet=True))
+
+
+def emission(folder: Path, effect: float, seed: int) -> dict[str, Any]:
+    """Does the quickstart emit at this simulated effect?"""
+    ended = campaign(
+        folder, "quickstart.yaml", [f"seed={seed}", f"student.parameters.effect={effect}"]
+    )
+    summary = summarise(ended.run.path, ended.events)
+    record = Record.of(ended.events)
+    winner = record.candidates[summary["winner"]["id"]]
+    seeds = [b["block"] for b in record.candidates.values() if b["kind"] == "seed"]
+    return {
+        "decision": summary["decision"],
+        "reason": summary["reason"],
+        "difference": summary["heldout"] and summary["heldout"]["difference"],
+        "accept": summary["accept"]["winner"]["paired_omissions"],
+        "baseline": summary["accept"]["baseline"]["paired_omissions"],
+        "inventory": Skill.INVENTORY in read_block(winner["block"]),
+        "own_wording": winner["block"] not in seeds,
+        "wall_s": summary["budget"]["wall_s"],
+        "lineage_sha256": summary["lineage_sha256"],
+    }
+
+
+def placebo(folder: Path, seed: int) -> dict[str, Any]:
+    """What every rule says of a winner that differs from its baseline by noise alone."""
+    ended = campaign(folder, "placebo.yaml", [f"seed={seed}", "gate.pre_gate=off"])
+    gate = Record.of(ended.events).last(EventKind.GATE)
+    assert gate is not None  # a finished campaign has a decision
+    return {
+        "decision": gate["decision"],
+        "reason": gate["reason"],
+        "ships": {v["rule"]: v["ships"] for v in gate.get("verdicts", [])},
+    }
