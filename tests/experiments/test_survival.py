@@ -14,7 +14,7 @@ import pytest
 from heldout.experiments.campaigns.running import prepare, resume, start
 from heldout.experiments.campaigns.session import Options
 from heldout.experiments.campaigns.summary import summarise
-from heldout.gepa import journal as journal_module
+from heldout.gepa.record import journal as journal_module
 from heldout.gepa.record.journal import RunJournal
 from heldout.splits.errors import BadInput, StoreUnavailable
 from heldout.students.calls import database
