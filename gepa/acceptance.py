@@ -17,7 +17,7 @@ from heldout.splits.benchmark import NoteLabel
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MinibatchComparison:
     """Parent and child on one minibatch: mean rewards and, beside them, separations."""
 
     parent_reward: float
@@ -25,21 +25,18 @@ class Comparison:
     parent_separation: float | None
     child_separation: float | None
 
-    def body(self) -> dict[str, float | None]:
-        """As it stands in the journal, rounded to nine decimals."""
-        pairs = {
-            "parent_reward": self.parent_reward,
-            "child_reward": self.child_reward,
-            "parent_separation": self.parent_separation,
-            "child_separation": self.child_separation,
-        }
-        return {name: None if v is None else round(v, 9) for name, v in pairs.items()}
+    def rounded(self) -> MinibatchComparison:
+        """As it stands in the journal: rounded to nine decimals."""
+        apart = (self.parent_separation, self.child_separation)
+        parent, child = (None if value is None else round(value, 9) for value in apart)
+        rewards = round(self.parent_reward, 9), round(self.child_reward, 9)
+        return MinibatchComparison(*rewards, parent, child)
 
 
 class Acceptance(Protocol):
     """Decides twice: whether accept notes are spent on a child, and whether it then enters."""
 
-    def accepts(self, comparison: Comparison) -> bool:
+    def accepts(self, comparison: MinibatchComparison) -> bool:
         """True if the child's minibatch is good enough to score it on accept."""
 
     def admits(self, child: Rank, parent: Rank) -> bool:
@@ -52,7 +49,7 @@ class MinibatchImprovement:
 
     margin: float = 0.0
 
-    def accepts(self, comparison: Comparison) -> bool:
+    def accepts(self, comparison: MinibatchComparison) -> bool:
         """True if the child is better; equal rewards are not."""
         return comparison.child_reward > comparison.parent_reward + self.margin + 1e-12
 
@@ -68,7 +65,7 @@ class FullPool:
 
     margin: float = 0.0
 
-    def accepts(self, comparison: Comparison) -> bool:
+    def accepts(self, comparison: MinibatchComparison) -> bool:
         """True if the child is better on the minibatch."""
         return MinibatchImprovement(self.margin).accepts(comparison)
 
@@ -84,9 +81,9 @@ def compare(
     *,
     reward: Reward,
     clean_weight: float,
-) -> Comparison:
+) -> MinibatchComparison:
     """Both blocks on the notes of one minibatch."""
-    return Comparison(
+    return MinibatchComparison(
         parent_reward=mean_reward(reward, labels, parent, clean_weight),
         child_reward=mean_reward(reward, labels, child, clean_weight),
         parent_separation=separation(labels, parent),

@@ -8,37 +8,47 @@ prompt file exists only after the gate has passed it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from heldout.gepa.candidates import Candidate, Kind, Pool, Status
-from heldout.gepa.confirmation import Side
+from heldout.gepa.candidates import Candidate, Origin, Pool, Status
+from heldout.gepa.confirmation import HeldoutScores
 from heldout.gepa.emission import emit, withdraw
-from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose
+from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion
 from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
 from heldout.gepa.gate.decide import decide, pre_gate
 from heldout.gepa.gate.outcome import (
-    Explored,
-    HeldOut,
-    Setting,
-    Sides,
+    Compared,
+    HeldoutResult,
+    Outcome,
     card_body,
-    gate_body,
+    gate_event,
     measures_of,
 )
 from heldout.gepa.gate.settings import primary_family
 from heldout.gepa.objective import best
 from heldout.gepa.parts import Parts, Seed
-from heldout.gepa.record.events import EventKind, FinishReason, Phase
+from heldout.gepa.record.codec import encode
+from heldout.gepa.record.events import (
+    FinishedEvent,
+    FinishReason,
+    GateEvent,
+    MeasuresPair,
+    Phase,
+    PhaseEvent,
+    PreGateEvent,
+    Purpose,
+    SettingsEvent,
+    WinnerEvent,
+)
 from heldout.gepa.record.files import write_whole
-from heldout.gepa.record.run import Record
-from heldout.gepa.search import Search, SearchParts, candidate_body, scores_of
+from heldout.gepa.record.run import Run
+from heldout.gepa.search import Search, SearchParts, candidate_event, scores_of
 from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.measures import Measures
 from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.rates.paired import paired
-from heldout.gepa.word_control import control_body, word_count_table, word_counts
-from heldout.splits.benchmark import CleanMeans
+from heldout.gepa.word_control import control_event, word_count_table, word_counts
 from heldout.splits.hashing import sha256_text
 
 
@@ -61,7 +71,7 @@ class Campaign:
         """Run to the decision. Raises Stopped or CircuitOpen, after which it can be resumed."""
         self.conclude(self.explore())
 
-    def explore(self) -> Explored:
+    def explore(self) -> Outcome:
         """Everything up to the held-out figures of the winner; nothing is decided yet."""
         self._verify_partition()
         baseline = self._heldout_baseline()
@@ -72,42 +82,39 @@ class Campaign:
         self.parts.held.release()
         return self._confirm(winner, baseline, reason)
 
-    def conclude(self, explored: Explored) -> None:
+    def conclude(self, outcome: Outcome) -> None:
         """Put the decision on record; emit the winner if it passed, and nothing else."""
-        body = self._decided(gate_body(explored, self.parts.gate, self._setting()))
-        if body["decision"] == "emitted":
-            self._emit(explored.winner, body)
-        self._finish(explored.reason, body)
+        decision = self._decided(outcome)
+        if decision.decision == "emitted":
+            self._emit(outcome.winner, decision)
+        self._finish(outcome.reason, decision)
 
     # -- phases ----------------------------------------------------------------------------------
 
     def _verify_partition(self) -> None:
         self._phase(Phase.PARTITION)
         p = self.parts
-        self.journal.append(EventKind.PARTITION, p.partition_body)
+        self.journal.append(p.partition)
         self.journal.append(
-            EventKind.SETTINGS,
-            {
-                "seeds": {seed.name: sha256_text(seed.block) for seed in p.seeds},
-                "baseline": p.baseline,
-                "search": asdict(p.search),
-                "confirm": asdict(p.confirm),
-                "gate": asdict(p.gate),
-                "reward": _described(p.reward),
-                "acceptance": _described(p.acceptance),
-                "objective": _described(p.objective),
-                "budget": asdict(p.budget),
-                "frame_sha256": p.student.frame.sha256,
-            },
+            SettingsEvent(
+                seeds={seed.name: sha256_text(seed.block) for seed in p.seeds},
+                baseline=p.baseline,
+                search=p.search,
+                confirm=p.confirm,
+                gate=p.gate,
+                reward=_described(p.reward),
+                acceptance=_described(p.acceptance),
+                objective=_described(p.objective),
+                budget=p.budget,
+                frame_sha256=p.student.frame.sha256,
+            )
         )
         labels = [note.label for note in p.accept]
-        self.journal.append(
-            EventKind.CONTROL, control_body("accept", labels, word_counts(p.accept))
-        )
+        self.journal.append(control_event("accept", labels, word_counts(p.accept)))
         vault = p.heldout.vault
-        self.journal.append(EventKind.CONTROL, control_body("heldout", vault.labels, vault.words))
+        self.journal.append(control_event("heldout", vault.labels, vault.words))
 
-    def _heldout_baseline(self) -> Side:
+    def _heldout_baseline(self) -> HeldoutScores:
         self._phase(Phase.BASELINE)
         return self.parts.heldout.baseline(self.evaluator, self._baseline_block())
 
@@ -126,13 +133,13 @@ class Campaign:
             candidate = self._seed_candidate(seed, accept)
             self.pool.add(candidate)
             frontier.add(candidate.id, scores_of(candidate))
-            self.journal.append(EventKind.CANDIDATE, candidate_body(candidate, None))
+            self.journal.append(candidate_event(candidate, None))
         return frontier
 
     def _seed_candidate(self, seed: Seed, accept: Evaluation) -> Candidate:
         return Candidate(
             id=self.pool.next_id,
-            kind=Kind.SEED,
+            kind=Origin.SEED,
             parents=(),
             iteration=0,
             status=Status.ENTERED,
@@ -168,55 +175,54 @@ class Campaign:
         self._phase(Phase.WINNER)
         winner = best(self.pool.entered, self.parts.objective)
         self.journal.append(
-            EventKind.WINNER,
-            {
-                "id": winner.id,
-                "kind": winner.kind,
-                "iteration": winner.iteration,
-                "sha256": winner.sha256,
-                "accept": {
-                    "baseline": self._accept_measures(self._baseline_candidate()),
-                    "winner": self._accept_measures(winner),
-                },
-            },
+            WinnerEvent(
+                id=winner.id,
+                kind=winner.kind,
+                iteration=winner.iteration,
+                sha256=winner.sha256,
+                accept=MeasuresPair(
+                    baseline=self._accept_measures(self._baseline_candidate()),
+                    winner=self._accept_measures(winner),
+                ),
+            )
         )
         return winner
 
-    def _confirm(self, winner: Candidate, baseline: Side, reason: FinishReason) -> Explored:
+    def _confirm(self, winner: Candidate, baseline: HeldoutScores, reason: FinishReason) -> Outcome:
         """Look at held-out for the winner, if accept says that it is worth it."""
         p = self.parts
         self._phase(Phase.CONFIRM)
-        if winner.kind is Kind.SEED:
-            return Explored(winner, reason, refusal="seed_won")
-        on_accept = Sides(self._on_accept(winner), self._on_accept(self._baseline_candidate()))
+        if winner.kind is Origin.SEED:
+            return Outcome(winner, reason, refusal="seed_won")
+        on_accept = Compared(self._on_accept(winner), self._on_accept(self._baseline_candidate()))
         bought = pre_gate(on_accept.winner, on_accept.baseline, p.gate, primary=p.search.primary)
-        self.journal.append(EventKind.PRE_GATE, bought.to_json())
+        self.journal.append(PreGateEvent(**vars(bought)))
         if not bought.buys:
-            return Explored(winner, reason, refusal="pre_gate")
+            return Outcome(winner, reason, refusal="pre_gate")
         assert winner.block is not None  # entered candidates keep their text
         confirmation = p.heldout.winner(
             self.evaluator, winner.id, winner.block, (self._baseline_block(), baseline)
         )
         self._phase(Phase.GATE)
-        found = HeldOut(
+        found = HeldoutResult(
             confirmation,
             baseline,
-            Sides(
+            Compared(
                 confirmation.winner.judged(on_accept.winner.threshold),
                 baseline.judged(on_accept.baseline.threshold),
             ),
         )
         decision = decide(
-            found.sides.winner,
-            found.sides.baseline,
+            found.compared.winner,
+            found.compared.baseline,
             p.gate,
             primary=p.search.primary,
             planned_looks=p.heldout.planned_looks,
             seed=p.seed,
         )
-        return Explored(winner, reason, found=found, decision=decision)
+        return Outcome(winner, reason, found=found, decision=decision)
 
-    def _emit(self, winner: Candidate, decision: Mapping[str, Any]) -> None:
+    def _emit(self, winner: Candidate, decision: GateEvent) -> None:
         self._phase(Phase.EMIT)
         p = self.parts
         assert winner.block is not None
@@ -238,46 +244,44 @@ class Campaign:
                     "student_budget": asdict(p.budget),
                 },
                 spent=p.spending.total,
-                caveats=p.partition_body["caveats"],
+                caveats=p.partition.caveats,
             ),
         )
-        self.journal.append(EventKind.EMISSION, emitted.body(p.run_dir))
+        self.journal.append(emitted)
 
-    def _finish(self, reason: FinishReason, decision: Mapping[str, Any]) -> None:
-        record = Record.of(self.journal.events)
+    def _finish(self, reason: FinishReason, decision: GateEvent) -> None:
         self.journal.append(
-            EventKind.FINISHED,
-            {
-                "finish_reason": reason,
-                "decision": decision["decision"],
-                "reason": decision["reason"],
-                "lineage_sha256": record.lineage_sha256,
-                "spent": self.parts.spending.total.body(),
-                "judgements": self.parts.spending.judgements,
-            },
+            FinishedEvent(
+                finish_reason=reason,
+                decision=decision.decision,
+                reason=decision.reason,
+                lineage_sha256=Run.of(self.journal.events).lineage_sha256,
+                spent=self.parts.spending.total.rounded(),
+                judgements=self.parts.spending.judgements,
+            )
         )
 
     # -- pieces ----------------------------------------------------------------------------------
 
     def _phase(self, phase: Phase) -> None:
-        self.journal.append(EventKind.PHASE, {"name": phase})
+        self.journal.append(PhaseEvent(name=phase))
 
-    def _decided(self, body: dict[str, Any]) -> Mapping[str, Any]:
+    def _decided(self, outcome: Outcome) -> GateEvent:
         """Put the decision on record and beside the run; nothing of an older emission remains."""
-        if body["decision"] != "emitted":
-            withdraw(self.parts.run_dir)
-        self.journal.append(EventKind.GATE, body)
-        text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
-        write_whole(self.parts.run_dir / "gate.json", text)
-        return body
-
-    def _setting(self) -> Setting:
-        vault, facts = self.parts.heldout.vault, self.parts.facts
-        return Setting(
+        p, vault = self.parts, self.parts.heldout.vault
+        decision = gate_event(
+            outcome,
+            p.gate,
             word_count=paired(word_count_table(vault.labels, vault.words)).value,
-            clean_means=CleanMeans(facts["clean_means"]),
-            simulated=facts["simulated"],
+            clean_means=p.partition.benchmark.clean_means,
+            simulated=p.simulated,
         )
+        if decision.decision != "emitted":
+            withdraw(p.run_dir)
+        self.journal.append(decision)
+        text = json.dumps(encode(decision), indent=2, ensure_ascii=False) + "\n"
+        write_whole(p.run_dir / "gate.json", text)
+        return decision
 
     def _baseline_block(self) -> str:
         return next(s.block for s in self.parts.seeds if s.name == self.parts.baseline)
@@ -292,7 +296,7 @@ class Campaign:
         threshold = swept(candidate.accept, self.parts.gate.cap, family).threshold
         return Judged.once(candidate.accept, threshold=threshold)
 
-    def _accept_measures(self, candidate: Candidate) -> dict[str, Any]:
+    def _accept_measures(self, candidate: Candidate) -> Measures:
         flags = None if candidate.flags is None else (candidate.flags,)
         return measures_of(self._on_accept(candidate), flags, self.parts.gate.cap)
 

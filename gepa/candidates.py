@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.reflectors.guard import fingerprint
 
 
-class Kind(StrEnum):
+class Origin(StrEnum):
     """Where a block came from."""
 
     SEED = "seed"
@@ -37,7 +36,7 @@ class Candidate:
     """
 
     id: str
-    kind: Kind
+    kind: Origin
     parents: tuple[str, ...]
     iteration: int
     status: Status
@@ -49,22 +48,6 @@ class Candidate:
     detail: str | None = None
     accept: ScoreTable | None = field(default=None, repr=False, compare=False)
     flags: Mapping[str, bool] | None = field(default=None, repr=False, compare=False)
-
-    def body(self) -> dict[str, Any]:
-        """The candidate as it stands in the journal, without its scores."""
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            "parents": list(self.parents),
-            "iteration": self.iteration,
-            "status": self.status,
-            "block": self.block,
-            "sha256": self.sha256,
-            "length": self.length,
-            "name": self.name,
-            "reason": self.reason,
-            "detail": self.detail,
-        }
 
 
 class Pool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose, digest
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, digest
+from heldout.gepa.record.events import DriftEvent, EvaluationEvent, Purpose
+from heldout.gepa.record.journal import Journal
 from heldout.gepa.settings import ConfirmSettings
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.agreement.replicates import paired_spread
@@ -18,12 +19,11 @@ from heldout.splits.benchmark import Note, NoteLabel
 from heldout.splits.hashing import sha256_text
 from heldout.splits.heldout.looks import LookKind, LookRequest, LookResult, NoteResult, slots
 from heldout.splits.heldout.vault import OpenLook, Vault
-from heldout.splits.journal import Journal
 from heldout.splits.randomness import shuffled
 
 
 @dataclass(frozen=True)
-class Side:
+class HeldoutScores:
     """One block on held-out: a score table and, where the design has a rule, flags a replicate."""
 
     tables: tuple[ScoreTable, ...]
@@ -42,10 +42,10 @@ class Confirmation:
     baseline moved when judged afresh, None where another run had bought the look.
     """
 
-    winner: Side
+    winner: HeldoutScores
     looks: int
     exploratory: bool
-    drift: Mapping[str, Any] | None
+    drift: DriftEvent | None
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ class HeldoutJudge:
         """Looks planned before the first; each is tested at alpha / this."""
         return self.vault.planned_looks
 
-    def baseline(self, evaluator: Evaluator, block: str) -> Side:
+    def baseline(self, evaluator: Evaluator, block: str) -> HeldoutScores:
         """Judge the baseline before the search; its look is counted apart."""
         with self.vault.look(self._request(LookKind.BASELINE, block)) as look:
             return self._judge(evaluator, block, look, Purpose.BASELINE, None)
 
     def winner(
-        self, evaluator: Evaluator, candidate: str, block: str, baseline: tuple[str, Side]
+        self, evaluator: Evaluator, candidate: str, block: str, baseline: tuple[str, HeldoutScores]
     ) -> Confirmation:
         """Judge the winner, and a tenth of the notes again under the baseline block.
 
@@ -101,7 +101,7 @@ class HeldoutJudge:
         look: OpenLook,
         purpose: Purpose,
         candidate: str | None,
-    ) -> Side:
+    ) -> HeldoutScores:
         if not look.own:
             return self._from_stored(evaluator, look, Occasion(purpose, "heldout", candidate))
         evaluations = [
@@ -115,12 +115,14 @@ class HeldoutJudge:
         ]
         look.close(_result(evaluations))
         flags = [e.flags for e in evaluations]
-        return Side(
+        return HeldoutScores(
             tuple(e.table for e in evaluations),
             None if None in flags else tuple(f for f in flags if f is not None),
         )
 
-    def _from_stored(self, evaluator: Evaluator, look: OpenLook, occasion: Occasion) -> Side:
+    def _from_stored(
+        self, evaluator: Evaluator, look: OpenLook, occasion: Occasion
+    ) -> HeldoutScores:
         """A look another run has bought, put on this run's record at no cost."""
         stored = look.stored
         assert stored is not None  # the vault hands out a look of others only when it is closed
@@ -131,26 +133,27 @@ class HeldoutJudge:
             results = {id_: found[replicate] for id_, found in stored.notes.items()}
             scores = {id_: result.score for id_, result in results.items()}
             tables.append(ScoreTable.of(labels, scores))
-            body = {
-                "purpose": occasion.purpose,
-                "split": occasion.split,
-                "candidate": occasion.candidate,
-                "iteration": occasion.iteration,
-                "replicate": replicate,
-                "samples": self.settings.samples,
-                "block_sha256": look.look.block_sha256,
-                "frame_sha256": evaluator.student.frame.sha256,
-                "budget": asdict(evaluator.budget),
-                "scores": scores,
-                "flagged": [id_ for id_, result in results.items() if result.flag],
-                "violations": {i: r.outcome for i, r in results.items() if r.score is None},
-                "facts_sha256": None,
-                "calls_sha256": stored.calls_sha256,
-                "spent": Spent().body(),
-                "bought_by": look.look.run,
-            }
-            self.journal.append(EventKind.EVALUATION, body)
-        return Side(tuple(tables), _stored_flags(labels, stored, len(runs)))
+            self.journal.append(
+                EvaluationEvent(
+                    purpose=occasion.purpose,
+                    split=occasion.split,
+                    candidate=occasion.candidate,
+                    iteration=occasion.iteration,
+                    replicate=replicate,
+                    samples=self.settings.samples,
+                    block_sha256=look.look.block_sha256,
+                    frame_sha256=evaluator.student.frame.sha256,
+                    budget=evaluator.budget,
+                    scores=scores,
+                    flagged=tuple(id_ for id_, result in results.items() if result.flag),
+                    violations={i: r.outcome for i, r in results.items() if r.score is None},
+                    facts_sha256=None,
+                    calls_sha256=stored.calls_sha256,
+                    spent=Spent(),
+                    bought_by=look.look.run,
+                )
+            )
+        return HeldoutScores(tuple(tables), _stored_flags(labels, stored, len(runs)))
 
     def _ordinal(self, look: OpenLook) -> int:
         """Planned looks used when this one was opened: the file only grows, so it never changes."""
@@ -162,13 +165,13 @@ class HeldoutJudge:
         )
         return slots(opened[: place + 1])
 
-    def _drift(self, notes: Sequence[Note], block: str, side: Side) -> Mapping[str, Any]:
+    def _drift(self, notes: Sequence[Note], block: str, side: HeldoutScores) -> DriftEvent:
         """The baseline judged afresh on a seeded share of the notes, beside its stored scores."""
         count = ceil(self.settings.drift_share * len(notes))
         drawn = set(shuffled(sorted(note.id for note in notes), self.seed, "drift")[:count])
         chosen = [note for note in notes if note.id in drawn]
         if not chosen:
-            return {"notes": 0, "mean_change": None, "refuses": False}
+            return DriftEvent(notes=0, mean_change=None, refuses=False)
         occasion = Occasion(Purpose.DRIFT, "heldout")
         again = self.fresh.judge(block, chosen, occasion, samples=self.settings.samples)
         low, high = self.score_range
@@ -178,14 +181,10 @@ class HeldoutJudge:
             for n in chosen
         ]
         mean = round(sum(moved) / len(moved), 9)
-        body = {
-            "notes": len(chosen),
-            "mean_change": mean,
-            "level": self.settings.drift_level,
-            "refuses": mean > self.settings.drift_level,
-        }
-        self.journal.append(EventKind.DRIFT, body)
-        return body
+        level = self.settings.drift_level
+        found = DriftEvent(notes=len(chosen), mean_change=mean, level=level, refuses=mean > level)
+        self.journal.append(found)
+        return found
 
 
 def _moved(now: float | None, before: float | None, width: float) -> float:

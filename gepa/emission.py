@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from heldout.gepa.record.events import EmissionEvent
 from heldout.gepa.record.files import write_whole
 from heldout.splits.errors import StoreUnavailable
 from heldout.splits.hashing import sha256_text
@@ -24,28 +24,9 @@ from heldout.students.frames import Frame
 CARD_SUFFIX = ".card.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class Emitted:
-    """The two files with their hashes, as the journal records them."""
-
-    prompt_file: Path
-    prompt_sha256: str
-    card_sha256: str
-
-    def body(self, run_dir: Path) -> dict[str, Any]:
-        """The emission event: names within the run directory, never a path of the machine."""
-        relative = self.prompt_file.relative_to(run_dir)
-        return {
-            "prompt_file": relative.as_posix(),
-            "prompt_sha256": self.prompt_sha256,
-            "card_file": relative.with_suffix("").as_posix() + CARD_SUFFIX,
-            "card_sha256": self.card_sha256,
-        }
-
-
 def emit(
     run_dir: Path, campaign: str, *, frame: Frame, block: str, card: Mapping[str, Any]
-) -> Emitted:
+) -> EmissionEvent:
     """Write `prompts/<campaign>.txt` (the frame with the block) and its card beside it."""
     folder = run_dir / "prompts"
     try:
@@ -59,7 +40,12 @@ def emit(
     prompt_file = folder / f"{campaign}.txt"
     write_whole(prompt_file, prompt)
     write_whole(folder / f"{campaign}{CARD_SUFFIX}", card_text)
-    return Emitted(prompt_file, sha256_text(prompt), sha256_text(card_text))
+    return EmissionEvent(
+        prompt_file=f"prompts/{campaign}.txt",
+        prompt_sha256=sha256_text(prompt),
+        card_file=f"prompts/{campaign}{CARD_SUFFIX}",
+        card_sha256=sha256_text(card_text),
+    )
 
 
 def withdraw(run_dir: Path) -> None:

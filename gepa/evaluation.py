@@ -6,34 +6,20 @@ import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.events import EvaluationEvent, Purpose
+from heldout.gepa.record.journal import Journal
 from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note
 from heldout.splits.hashing import sha256_text
-from heldout.splits.journal import Journal
 from heldout.students.designs.aggregate import winsorised_mean
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome, Student
 
 SCORE_DECIMALS = 9
 """Scores are recorded, compared and hashed at this precision."""
-
-
-class Purpose(StrEnum):
-    """Why a block was judged; it stands on every evaluation event."""
-
-    BASELINE = "baseline"
-    SEED = "seed"
-    PARENT = "parent"
-    CHILD = "child"
-    ACCEPT = "accept"
-    CONFIRM = "confirm"
-    DRIFT = "drift"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,32 +158,30 @@ class Evaluator:
         calls = evaluation.calls
         spent = self._spending.settle(calls)
         facts = sorted({j.facts_digest for s in evaluation.judgements for j in s if j.facts_digest})
-        body: dict[str, Any] = {
-            "purpose": occasion.purpose,
-            "split": occasion.split,
-            "candidate": occasion.candidate,
-            "iteration": occasion.iteration,
-            "replicate": occasion.replicate,
-            "samples": samples,
-            "block_sha256": sha,
-            "frame_sha256": self.student.frame.sha256,
-            "budget": {
-                "max_tokens": self.budget.max_tokens,
-                "reasoning_effort": self.budget.reasoning_effort,
-            },
-            "scores": evaluation.scores,
-            "flagged": _flagged(evaluation),
-            "violations": evaluation.violations,
-            "facts_sha256": digest(facts) if facts else None,
-            "calls_sha256": digest(calls),
-            "spent": spent.body(),
-        }
-        self._journal.append(EventKind.EVALUATION, body)
+        self._journal.append(
+            EvaluationEvent(
+                purpose=occasion.purpose,
+                split=occasion.split,
+                candidate=occasion.candidate,
+                iteration=occasion.iteration,
+                replicate=occasion.replicate,
+                samples=samples,
+                block_sha256=sha,
+                frame_sha256=self.student.frame.sha256,
+                budget=self.budget,
+                scores=evaluation.scores,
+                flagged=_flagged(evaluation),
+                violations=evaluation.violations,
+                facts_sha256=digest(facts) if facts else None,
+                calls_sha256=digest(calls),
+                spent=spent.rounded(),
+            )
+        )
 
 
-def _flagged(evaluation: Evaluation) -> list[str] | None:
+def _flagged(evaluation: Evaluation) -> tuple[str, ...] | None:
     flags = evaluation.flags
-    return None if flags is None else [note for note, flag in flags.items() if flag]
+    return None if flags is None else tuple(note for note, flag in flags.items() if flag)
 
 
 def digest(parts: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from heldout.gepa.acceptance import Acceptance
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.gate.settings import GateSettings
 from heldout.gepa.objective import Objective
+from heldout.gepa.record.events import PartitionEvent
 from heldout.gepa.record.journal import RunJournal
 from heldout.gepa.reward import Reward
 from heldout.gepa.settings import ConfirmSettings, SearchSettings
@@ -68,5 +69,6 @@ class Parts:
     spending: Spending
     runner: asyncio.Runner
     held: Held
-    partition_body: Mapping[str, Any]
+    partition: PartitionEvent
+    simulated: bool
     facts: Mapping[str, Any]

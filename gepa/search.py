@@ -9,26 +9,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from heldout.gepa.acceptance import Acceptance, Comparison, compare
-from heldout.gepa.candidates import Candidate, Kind, Pool, Status
-from heldout.gepa.evaluation import Evaluator, Occasion, Purpose
+from heldout.gepa.acceptance import Acceptance, MinibatchComparison, compare
+from heldout.gepa.candidates import Candidate, Origin, Pool, Status
+from heldout.gepa.evaluation import Evaluator, Occasion
 from heldout.gepa.frontier import Frontier
 from heldout.gepa.minibatch import ConsultationFirst
 from heldout.gepa.objective import Objective, Rank
 from heldout.gepa.proposing import Parent, merge, rewrite
-from heldout.gepa.record.events import EventKind, FinishReason
+from heldout.gepa.record.events import (
+    CandidateEvent,
+    FinishReason,
+    IterationEvent,
+    MergeCounters,
+    Purpose,
+    SearchEndEvent,
+)
+from heldout.gepa.record.journal import Journal
 from heldout.gepa.reward import Reward
 from heldout.gepa.settings import SearchSettings
 from heldout.gepa.spending import Spending
-from heldout.gepa.statistics.measures import measures_json
+from heldout.gepa.statistics.measures import measures_of_table
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.reflector import Proposal, Reflector
 from heldout.splits.benchmark import Consultation, Note
 from heldout.splits.hashing import sha256_text
-from heldout.splits.journal import Journal
 from heldout.splits.randomness import choice, uniform
 
 MINIBATCH = "minibatch"
@@ -57,21 +63,11 @@ class SearchParts:
     spending: Spending
 
 
-@dataclass
-class MergeCounters:
-    """What became of merges: due, without an eligible couple, proposed, entered."""
-
-    scheduled: int = 0
-    ineligible: int = 0
-    built: int = 0
-    accepted: int = 0
-
-
 @dataclass(frozen=True)
 class Tried:
     """A proposal with the blocks it came from, on its way to becoming a candidate."""
 
-    kind: Kind
+    kind: Origin
     iteration: int
     notes: tuple[Note, ...]
     parents: tuple[Parent, ...]
@@ -98,9 +94,7 @@ class Search:
                 reason = limit
                 break
             self._iterate(iteration)
-        self.parts.journal.append(
-            EventKind.SEARCH_END, {"reason": reason, "merges": asdict(self.merges)}
-        )
+        self.parts.journal.append(SearchEndEvent(reason=reason, merges=self.merges))
         return reason
 
     def _limit(self) -> FinishReason | None:
@@ -125,7 +119,7 @@ class Search:
         ids = couple or (self.frontier.draw(self.parts.seed, "parent", iteration),)
         parents = tuple(self._judge_parent(id_, notes, iteration) for id_ in ids)
         tried = Tried(
-            kind=Kind.MERGE if couple else Kind.MUTATION,
+            kind=Origin.MERGE if couple else Origin.MUTATION,
             iteration=iteration,
             notes=notes,
             parents=parents,
@@ -176,7 +170,7 @@ class Search:
             return merge(runner, reflector, item, notes, (parents[0], parents[1]))
         return rewrite(runner, reflector, item, notes, parents[0])
 
-    def _try(self, tried: Tried) -> tuple[Candidate, Comparison | None]:
+    def _try(self, tried: Tried) -> tuple[Candidate, MinibatchComparison | None]:
         """The candidate that a proposal becomes, and how it did on the minibatch."""
         block = tried.proposal.block
         rejection = self.parts.guard.check(
@@ -218,7 +212,7 @@ class Search:
             reason=MINIBATCH,
         )
 
-    def _compare(self, tried: Tried, block: str) -> Comparison:
+    def _compare(self, tried: Tried, block: str) -> MinibatchComparison:
         """The child against its parent on the minibatch; a merge against the better parent."""
         s, reward = self.parts.settings, self.parts.reward
         occasion = Occasion(Purpose.CHILD, "reflect", self.pool.next_id, tried.iteration)
@@ -238,31 +232,33 @@ class Search:
 
     # -- the record ------------------------------------------------------------------------------
 
-    def _commit(self, tried: Tried, candidate: Candidate, comparison: Comparison | None) -> None:
+    def _commit(
+        self, tried: Tried, candidate: Candidate, comparison: MinibatchComparison | None
+    ) -> None:
         self.pool.add(candidate)
         self.since_best += 1
         if candidate.accept is not None:
-            self.merges.accepted += candidate.kind is Kind.MERGE
+            self.merges.accepted += candidate.kind is Origin.MERGE
             self.frontier.add(candidate.id, scores_of(candidate))
             rank = self._rank(candidate)
             if rank > self.best:
                 self.best, self.since_best = rank, 0
-        self.parts.journal.append(EventKind.CANDIDATE, candidate_body(candidate, comparison))
-        self.parts.journal.append(EventKind.ITERATION, self._iteration_body(tried, candidate))
+        self.parts.journal.append(candidate_event(candidate, comparison))
+        self.parts.journal.append(self._iteration_event(tried, candidate))
 
-    def _iteration_body(self, tried: Tried, candidate: Candidate) -> dict[str, Any]:
-        return {
-            "iteration": tried.iteration,
-            "kind": tried.kind,
-            "candidate": candidate.id,
-            "minibatch": [note.id for note in tried.notes],
-            "best": round(self.best[0], 9),
-            "since_best": self.since_best,
-            "frontier": len(self.frontier.members),
-            "traces_left_out": tried.proposal.truncated,
-            "judgements": self.parts.spending.judgements,
-            "spent": self.parts.spending.total.body(),
-        }
+    def _iteration_event(self, tried: Tried, candidate: Candidate) -> IterationEvent:
+        return IterationEvent(
+            iteration=tried.iteration,
+            kind=tried.kind,
+            candidate=candidate.id,
+            minibatch=tuple(note.id for note in tried.notes),
+            best=round(self.best[0], 9),
+            since_best=self.since_best,
+            frontier=len(self.frontier.members),
+            traces_left_out=tried.proposal.truncated,
+            judgements=self.parts.spending.judgements,
+            spent=self.parts.spending.total.rounded(),
+        )
 
     def _rank(self, candidate: Candidate) -> Rank:
         assert candidate.accept is not None  # the pool holds scores of every entered candidate
@@ -276,11 +272,21 @@ def scores_of(candidate: Candidate) -> Mapping[str, float | None]:
     return {label.id: s for label, s in zip(table.labels, table.scores, strict=True)}
 
 
-def candidate_body(candidate: Candidate, comparison: Comparison | None) -> dict[str, Any]:
-    """The candidate event: the candidate, its minibatch comparison and its accept measures."""
+def candidate_event(candidate: Candidate, comparison: MinibatchComparison | None) -> CandidateEvent:
+    """The candidate, its minibatch comparison and its accept measures."""
     accept = candidate.accept
-    return {
-        **candidate.body(),
-        "minibatch": None if comparison is None else comparison.body(),
-        "accept": None if accept is None else measures_json(accept, candidate.flags),
-    }
+    return CandidateEvent(
+        id=candidate.id,
+        kind=candidate.kind,
+        parents=candidate.parents,
+        iteration=candidate.iteration,
+        status=candidate.status,
+        block=candidate.block,
+        sha256=candidate.sha256,
+        length=candidate.length,
+        name=candidate.name,
+        reason=candidate.reason,
+        detail=candidate.detail,
+        minibatch=None if comparison is None else comparison.rounded(),
+        accept=None if accept is None else measures_of_table(accept, candidate.flags),
+    )

@@ -8,8 +8,7 @@ stop every run of one configuration at the same iteration.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +23,9 @@ class Spent:
         usd = None if self.usd is None or other.usd is None else self.usd + other.usd
         return Spent(self.calls + other.calls, self.tokens + other.tokens, usd)
 
-    def body(self) -> dict[str, Any]:
-        """The figures as they stand in the journal; USD to a millionth of a cent."""
-        usd = None if self.usd is None else round(self.usd, 8)
-        return {"calls": self.calls, "tokens": self.tokens, "usd": usd}
+    def rounded(self) -> Spent:
+        """As it stands in the journal: USD to a millionth of a cent."""
+        return replace(self, usd=None if self.usd is None else round(self.usd, 8))
 
 
 CostOf = Callable[[str], Spent]

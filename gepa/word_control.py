@@ -8,9 +8,9 @@ record so that a report can show how far a judge's scores merely follow length.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from heldout.gepa.statistics.measures import measures_json
+from heldout.gepa.record.events import ControlEvent
+from heldout.gepa.statistics.measures import measures_of_table
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note, NoteLabel
 from heldout.splits.overlap import words
@@ -26,9 +26,9 @@ def word_count_table(labels: Sequence[NoteLabel], counts: Mapping[str, int]) -> 
     return ScoreTable(tuple(labels), tuple(float(counts[label.id]) for label in labels))
 
 
-def control_body(
+def control_event(
     split: str, labels: Sequence[NoteLabel], counts: Mapping[str, int]
-) -> dict[str, Any]:
+) -> ControlEvent:
     """The control event of one split."""
     table = word_count_table(labels, counts)
-    return {"split": split, "words": dict(counts), "measures": measures_json(table)}
+    return ControlEvent(split=split, words=dict(counts), measures=measures_of_table(table))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.gepa.gate.rules import Verdict, all_rules
+from heldout.gepa.gate.rules import RuleVerdict, all_rules
 from heldout.gepa.gate.settings import primary_family
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.agreement.length import LengthFollowing, length_following
@@ -95,7 +95,7 @@ class Comparison:
     swept_difference: Interval | None
     sign_test: TwoForms
     mcnemar: TwoForms
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[RuleVerdict, ...]
 
 
 def compare(

@@ -11,8 +11,15 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from heldout.gepa.gate.decision import Decision, Finding, PreGate
-from heldout.gepa.gate.rules import Verdict, all_rules
+from heldout.gepa.gate.decision import (
+    Consultations,
+    Decision,
+    Finding,
+    PreGate,
+    RunToRun,
+    primary_sentences,
+)
+from heldout.gepa.gate.rules import RuleVerdict, all_rules
 from heldout.gepa.gate.settings import (
     STUDY_PRE_GATE,
     GateSettings,
@@ -67,7 +74,7 @@ def pre_gate(
         buys = gain is not None and gain > 0
     if settings.pre_gate == "study":
         buys = min(gain or 0.0, swept_gain or 0.0) > STUDY_PRE_GATE
-    return PreGate(settings.pre_gate, buys, gain, swept_gain)
+    return PreGate(rule=settings.pre_gate, buys=buys, primary=gain, swept_detection=swept_gain)
 
 
 def decide(
@@ -102,22 +109,31 @@ def decide(
     spreads = [
         paired_spread(judge.tables, primary_family(primary)) for judge in (candidate, baseline)
     ]
+    counted = Consultations(
+        have=data.consultations,
+        needed_for_observed=_needed(data, data.estimate or 0.0, settings, alpha),
+        needed_for_hoped=_needed(data, settings.hoped_gain, settings, alpha),
+        hoped_gain=settings.hoped_gain,
+    )
+    finding, plain = _finding(interval, settings), _minus(spreads[0].mean, spreads[1].mean)
+    told = primary_sentences(interval, finding, counted, plain)
     return Decision(
         decision="emitted" if reason is None else "refused",
         reason=reason,
-        settings=settings,
+        rule=settings.rule,
+        margin=settings.margin,
+        alpha=settings.alpha,
         planned_looks=planned_looks,
-        finding=_finding(interval, settings),
+        finding=finding,
         difference=interval,
         jointly_answered=data.jointly_answered().interval(1 - 2 * alpha),
-        winner_minus_baseline=_minus(spreads[0].mean, spreads[1].mean),
-        consultations=data.consultations,
+        winner_minus_baseline=plain,
+        largest_gain_not_excluded=None if interval is None else interval.high,
         verdicts=tuple(verdicts.values()),
         sides=sides,
-        spread_candidate=spreads[0],
-        spread_baseline=spreads[1],
-        needed_observed=_needed(data, data.estimate or 0.0, settings, alpha),
-        needed_hoped=_needed(data, settings.hoped_gain, settings, alpha),
+        run_to_run=RunToRun(winner=spreads[0], baseline=spreads[1]),
+        consultations=counted,
+        sentences=(*told, *(side.sentence for side in sides)),
     )
 
 
@@ -127,10 +143,10 @@ def decide_family(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
     A member whose p does not survive the adjustment is refused by the gate. The point rule has no
     p and is left as it is; a member whose rule could not be evaluated counts with p = 1.
     """
-    tested = {name: d for name, d in decisions.items() if d.settings.rule != "point"}
+    tested = {name: d for name, d in decisions.items() if d.rule != "point"}
     if not tested:
         return dict(decisions)
-    levels = {d.settings.alpha / d.planned_looks for d in tested.values()}
+    levels = {(d.alpha or 0.0) / (d.planned_looks or 1) for d in tested.values()}
     if len(levels) != 1:
         raise ValueError(f"a family is tested at one level, not at {sorted(levels)}")
     p_values = {n: 1.0 if d.verdict.p is None else d.verdict.p for n, d in tested.items()}
@@ -141,7 +157,7 @@ def decide_family(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
     }
 
 
-def _reason(verdict: Verdict, sides: tuple[SideVerdict, ...]) -> str | None:
+def _reason(verdict: RuleVerdict, sides: tuple[SideVerdict, ...]) -> str | None:
     if not verdict.ships:
         return "gate"
     harmed = [side.measure for side in sides if side.state is SideState.HARM]

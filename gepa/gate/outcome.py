@@ -1,4 +1,4 @@
-"""From what a campaign found to the body of its gate event and to the card of its prompt."""
+"""From what a campaign found to its gate event and to the card of its prompt."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ import numpy as np
 from scipy.stats import fisher_exact
 
 from heldout.gepa.candidates import Candidate
-from heldout.gepa.confirmation import Confirmation, Side
-from heldout.gepa.gate.decide import Decision
+from heldout.gepa.confirmation import Confirmation, HeldoutScores
+from heldout.gepa.gate.decision import Decision
 from heldout.gepa.gate.settings import GateSettings
-from heldout.gepa.record.events import FinishReason
+from heldout.gepa.record.codec import plain
+from heldout.gepa.record.events import FinishReason, GateEvent, HeldoutMeasures
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.measures import judged_json
+from heldout.gepa.statistics.measures import Measures, measures
+from heldout.gepa.statistics.rates.detection import AtRule
+from heldout.gepa.statistics.tests.sides import SideState
 from heldout.splits.benchmark import CleanMeans
 
-SIDES = ("detection", "false_alarms")
+FALSE_ALARMS = "false alarms"
+UNEDITED_FLAGS = "flags on unedited notes"
+"""A flag on a note that nobody verified may be right, so it is not called a false alarm."""
 
 
 @dataclass(frozen=True)
-class Sides:
+class Compared:
     """Winner and baseline on the same notes, each at its own threshold frozen on accept."""
 
     winner: Judged
@@ -31,16 +36,16 @@ class Sides:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldoutResult:
     """What the held-out look brought."""
 
     confirmation: Confirmation
-    baseline: Side
-    sides: Sides
+    baseline: HeldoutScores
+    compared: Compared
 
 
 @dataclass(frozen=True)
-class Explored:
+class Outcome:
     """A campaign up to its held-out figures.
 
     Either `refusal` says why no look was bought (`seed_won`, `pre_gate`), or `found` and
@@ -50,144 +55,143 @@ class Explored:
     winner: Candidate
     reason: FinishReason
     refusal: str | None = None
-    found: HeldOut | None = None
+    found: HeldoutResult | None = None
     decision: Decision | None = None
 
-    def decided(self, decision: Decision) -> Explored:
+    def decided(self, decision: Decision) -> Outcome:
         """The same findings under a decision adjusted within a family of targets."""
         return replace(self, decision=decision)
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What the figures have to be read beside.
+def gate_event(
+    outcome: Outcome,
+    settings: GateSettings,
+    *,
+    word_count: float | None,
+    clean_means: CleanMeans,
+    simulated: bool,
+) -> GateEvent:
+    """The gate event: the decision, every figure behind it, and what stands against it.
 
-    `word_count`: paired omissions on held-out of a judge that counts words. `clean_means`: what
-    the benchmark promises of its clean notes. `simulated`: a model was a simulated one.
+    `word_count`: paired omissions on held-out of a judge that counts words. `clean_means`: what the
+    benchmark promises of its clean notes. `simulated`: a model was a simulated one.
     """
-
-    word_count: float | None
-    clean_means: CleanMeans
-    simulated: bool
-
-
-def gate_body(explored: Explored, settings: GateSettings, setting: Setting) -> dict[str, Any]:
-    """The gate event: the decision, every figure behind it, and what stands against it."""
-    body = _figures(explored, settings)
-    if setting.clean_means is CleanMeans.UNEDITED:
-        body = _reworded(body)
-    return {
-        **body,
-        "word_count": setting.word_count,
-        "caveats": _caveats(body, setting),
-        "simulated": setting.simulated,
-    }
-
-
-def _figures(explored: Explored, settings: GateSettings) -> dict[str, Any]:
-    found = explored.found
-    if found is None or explored.decision is None:
-        return {
-            "decision": "not_confirmed",
-            "reason": explored.refusal,
-            "rule": settings.rule,
-            "difference": None,
-            "heldout": None,
-        }
-    confirmation = found.confirmation
-    return {
-        **_overruled(explored.decision, confirmation).to_json(),
-        "heldout": {
-            "baseline": measures_of(found.sides.baseline, found.baseline.flags, settings.cap),
-            "winner": measures_of(found.sides.winner, confirmation.winner.flags, settings.cap),
-            "looks": confirmation.looks,
-            "exploratory": confirmation.exploratory,
-        },
-        "drift": confirmation.drift,
-    }
+    found = outcome.found
+    if found is None or outcome.decision is None:
+        return GateEvent(
+            decision="not_confirmed",
+            reason=outcome.refusal,
+            rule=settings.rule,
+            word_count=word_count,
+            caveats=(),
+            simulated=simulated,
+        )
+    confirmation, compared, cap = found.confirmation, found.compared, settings.cap
+    heldout = HeldoutMeasures(
+        baseline=measures_of(compared.baseline, found.baseline.flags, cap),
+        winner=measures_of(compared.winner, confirmation.winner.flags, cap),
+        looks=confirmation.looks,
+        exploratory=confirmation.exploratory,
+    )
+    decision = _overruled(outcome.decision, confirmation)
+    if clean_means is CleanMeans.UNEDITED:
+        decision = _reworded(decision)
+    return GateEvent(
+        **vars(decision),
+        heldout=heldout,
+        drift=confirmation.drift,
+        word_count=word_count,
+        caveats=_caveats(heldout.winner, word_count),
+        simulated=simulated,
+    )
 
 
-def _reworded(body: dict[str, Any]) -> dict[str, Any]:
-    """The gate's sentences on a benchmark whose clean notes nobody verified.
+def _reworded(decision: Decision) -> Decision:
+    """The gate's sentences on a benchmark whose clean notes nobody verified."""
+    return replace(
+        decision,
+        sides=tuple(
+            replace(side, sentence=side.sentence.replace(FALSE_ALARMS, UNEDITED_FLAGS))
+            for side in decision.sides
+        ),
+        sentences=tuple(s.replace(FALSE_ALARMS, UNEDITED_FLAGS) for s in decision.sentences),
+    )
 
-    A flag on such a note may be right, so it is not called a false alarm.
-    """
-    if body["heldout"] is None:
-        return body
-    old, new = "false alarms", "flags on unedited notes"
-    sides = [{**s, "sentence": s["sentence"].replace(old, new)} for s in body["sides"]]
-    told = [sentence.replace(old, new) for sentence in body["sentences"]]
-    return {**body, "sides": sides, "sentences": told}
 
-
-def _caveats(body: Mapping[str, Any], setting: Setting) -> list[str]:
+def _caveats(winner: Measures, words: float | None) -> tuple[str, ...]:
     """What the held-out figures of the winner do not show, from the figures themselves."""
-    if body["heldout"] is None:
-        return []
-    winner, lines = body["heldout"]["winner"], []
-    paired, words = winner["paired_omissions"], setting.word_count
+    lines = []
+    paired = winner.paired_omissions
     if paired is not None and words is not None and words >= paired:
         lines.append(
             f"counting words orders {words:.3f} of the held-out omissions rightly, the winner "
             f"{paired:.3f}: these pairs alone do not show that it reads"
         )
-    for name, rule in (("its frozen threshold", "at_threshold"), ("its design's rule", "at_rule")):
-        at = winner[rule]
+    rules = (("its frozen threshold", winner.at_threshold), ("its design's rule", winner.at_rule))
+    for name, at in rules:
         if at is not None and not _separates(at):
-            found, flagged = at["detection"], at["false_alarms"]
+            found, flagged = at.detection, at.false_alarms
             lines.append(
-                f"at {name} the winner flags {found['k']} of {found['n']} omissions and "
-                f"{flagged['k']} of {flagged['n']} clean notes: it tells the two hardly apart there"
+                f"at {name} the winner flags {found.k} of {found.n} omissions and "
+                f"{flagged.k} of {flagged.n} clean notes: it tells the two hardly apart there"
             )
-    return lines
+    return tuple(lines)
 
 
-def _separates(at: Mapping[str, Any]) -> bool:
+def _separates(at: AtRule) -> bool:
     """True if detection exceeds flags on clean notes by more than chance would make it."""
-    table = np.array([[at[side]["k"], at[side]["n"] - at[side]["k"]] for side in SIDES])
-    rates = [at[side]["k"] / at[side]["n"] if at[side]["n"] else 0.0 for side in SIDES]
-    return rates[0] > rates[1] and bool(fisher_exact(table, alternative="greater").pvalue < 0.05)
+    counts = (at.detection, at.false_alarms)
+    table = np.array([[count.k, count.n - count.k] for count in counts])
+    detected, flagged = (count.rate or 0.0 for count in counts)
+    return detected > flagged and bool(fisher_exact(table, alternative="greater").pvalue < 0.05)
 
 
 def measures_of(
     judged: Judged, flags: tuple[Mapping[str, bool], ...] | None, cap: float
-) -> dict[str, Any]:
+) -> Measures:
     """Measures at the frozen threshold, with the design's own rule beside it where it has one."""
-    by_rule = judged_json(Judged(judged.tables, flags), cap=cap)
-    return {**judged_json(judged, cap=cap), "at_rule": by_rule["at_rule"]}
+    by_rule = measures(Judged(judged.tables, flags), cap=cap).at_rule
+    return replace(measures(judged, cap=cap), at_rule=by_rule)
 
 
 def card_body(
-    decision: Mapping[str, Any],
+    decision: GateEvent,
     *,
-    accept: Mapping[str, Any],
+    accept: Measures,
     run: Mapping[str, Any],
     spent: Spent,
     caveats: Sequence[str],
 ) -> dict[str, Any]:
     """The card: `run` (hashes, models, budget), threshold, figures, looks, cost, caveats."""
-    heldout = decision["heldout"]
-    frozen = heldout["winner"]["at_threshold"]
-    unseen = [side["sentence"] for side in decision["sides"] if side["state"] == "not_resolvable"]
+    heldout = decision.heldout
+    assert heldout is not None  # nothing is emitted without a look
+    frozen = heldout.winner.at_threshold
+    assert frozen is not None  # the winner's threshold is frozen on accept
+    unseen = [s.sentence for s in decision.sides if s.state is SideState.NOT_RESOLVABLE]
     return {
         **run,
         "threshold": {
             "rule": "flag a note whose score is below the value; frozen on accept",
-            "value": frozen["threshold"],
-            "heldout": {key: frozen[key] for key in ("detection", "false_alarms")},
+            "value": frozen.threshold,
+            "heldout": plain(AtRule(frozen.detection, frozen.false_alarms)),
         },
-        "accept": accept,
-        "heldout": heldout,
-        "gate": {key: decision[key] for key in ("rule", "alpha", "margin", "decision")},
-        "difference": decision["difference"],
-        "looks": heldout["looks"],
-        "spent": spent.body(),
-        "does_not_show": [*caveats, *decision["caveats"], *unseen],
+        "accept": plain(accept),
+        "heldout": plain(heldout),
+        "gate": {
+            "rule": decision.rule,
+            "alpha": decision.alpha,
+            "margin": decision.margin,
+            "decision": decision.decision,
+        },
+        "difference": decision.difference and plain(decision.difference),
+        "looks": heldout.looks,
+        "spent": plain(spent.rounded()),
+        "does_not_show": [*caveats, *decision.caveats, *unseen],
     }
 
 
 def _overruled(decision: Decision, confirmation: Confirmation) -> Decision:
     """A drifted or exploratory confirmation never emits, whatever the figures."""
-    if confirmation.drift is not None and confirmation.drift["refuses"]:
+    if confirmation.drift is not None and confirmation.drift.refuses:
         return decision.refused("drift")
     return decision.refused("exploratory") if confirmation.exploratory else decision

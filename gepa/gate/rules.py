@@ -25,7 +25,7 @@ RuleName = Literal["interval", "bootstrap", "permutation", "point"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RuleVerdict:
     """What one rule says: ship or not, with its interval and one-sided p where it has them."""
 
     rule: RuleName
@@ -33,16 +33,11 @@ class Verdict:
     interval: Interval | None = None
     p: float | None = None
 
-    def to_json(self) -> dict[str, object]:
-        """`{rule, ships, interval | null, p | null}`."""
-        interval = self.interval.to_json() if self.interval else None
-        return {"rule": self.rule, "ships": self.ships, "interval": interval, "p": self.p}
-
 
 class Rule(Protocol):
     """Decides whether a difference exceeds a margin."""
 
-    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> Verdict:
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> RuleVerdict:
         """Judge `difference` one-sided at `alpha`; without items no rule ships."""
 
 
@@ -50,12 +45,12 @@ class Rule(Protocol):
 class IntervalRule:
     """Ships when the lower end of the cluster-robust t interval exceeds the margin."""
 
-    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> Verdict:
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> RuleVerdict:
         """See Rule; p is Student's, one-sided."""
         interval = difference.interval(1 - 2 * alpha)
         if interval is None:
-            return Verdict("interval", ships=False)
-        return Verdict("interval", interval.low > margin, interval, _t_tail(difference, margin))
+            return RuleVerdict("interval", ships=False)
+        return RuleVerdict("interval", interval.low > margin, interval, _t_tail(difference, margin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +60,10 @@ class BootstrapRule:
     seed: int
     resamples: int = RESAMPLES
 
-    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> Verdict:
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> RuleVerdict:
         """See Rule; p is the share of resamples at or below the margin, one counted in."""
         if not difference.n:
-            return Verdict("bootstrap", ships=False)
+            return RuleVerdict("bootstrap", ships=False)
         data = difference.sums
         draws = bootstrap_means(
             data, generator(self.seed, "gate", "bootstrap"), resamples=self.resamples
@@ -77,7 +72,7 @@ class BootstrapRule:
         p = (int((draws <= margin).sum()) + 1) / (self.resamples + 1)
         # One consultation drawn again and again has no spread: that is not evidence.
         ships = interval.low > margin and data.clusters > 1
-        return Verdict("bootstrap", ships, interval, p if data.clusters > 1 else None)
+        return RuleVerdict("bootstrap", ships, interval, p if data.clusters > 1 else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +82,24 @@ class PermutationRule:
     seed: int
     patterns: int = RESAMPLES
 
-    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> Verdict:
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> RuleVerdict:
         """See Rule; there is no interval."""
         if not difference.n:
-            return Verdict("permutation", ships=False)
+            return RuleVerdict("permutation", ships=False)
         rng = generator(self.seed, "gate", "permutation")
         test = sign_flip(difference.sums, rng, margin=margin, patterns=self.patterns)
-        return Verdict("permutation", test.p <= alpha, p=test.p)
+        return RuleVerdict("permutation", test.p <= alpha, p=test.p)
 
 
 @dataclass(frozen=True, slots=True)
 class PointRule:
     """Ships when the point estimate exceeds the margin: the study's rule, blind to noise."""
 
-    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> Verdict:
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> RuleVerdict:
         """See Rule; `alpha` plays no part."""
         del alpha
         estimate = difference.estimate
-        return Verdict("point", estimate is not None and estimate > margin)
+        return RuleVerdict("point", estimate is not None and estimate > margin)
 
 
 def all_rules(seed: int) -> dict[RuleName, Rule]:

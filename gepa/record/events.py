@@ -1,28 +1,10 @@
-"""The kinds of journal event and what each holds; everything a reader of a run can rely on.
+"""The events of a run, typed: everything a reader of a journal can rely on.
 
-Deterministic events are recomputed and compared when a run is resumed; remarks are not: they
-record what happened to the process. Times stand on the line, never in a body. Scores are by note
-id; no body holds a word of any note or transcript. Rates lie in [0, 1].
-
-| kind | body |
-|---|---|
-| `partition` | manifest and split digests, note labels by split, warnings, benchmark facts |
-| `settings` | every setting of seeds, search, confirm and gate, journalled before the baseline |
-| `phase` | `name` of the phase that begins |
-| `look` | the look bought, by the vault: `kind`, `look`, `block_sha256`, `target` |
-| `evaluation` | purpose, split, block, scores, flags, violations, digest of the calls used, cost |
-| `control` | word counts of the notes of a split, and what counting words scores there |
-| `candidate` | one seed or proposal: parents, text, status, reason, minibatch before and after |
-| `iteration` | what an iteration did and what has been spent after it |
-| `search_end` | why the search ended, merge counters |
-| `winner` | the candidate chosen on accept and why |
-| `pre_gate` | verdict on accept |
-| `drift` | agreement of the fresh baseline with the stored one |
-| `gate` | the decision with all rules, side conditions, measures |
-| `emission` | hashes of prompt file and card |
-| `finished` | finish reason, decision, `lineage_sha256`, totals |
-| `opened`, `resumed`, `stopped` (remarks) | versions, platform, raised caps; reason |
-| `calls` (remark) | what a session asked of models: requests, faults by kind, sent twice |
+An event is a frozen dataclass; `heldout.gepa.record.codec` writes it as the body of a line and
+reads it back, and nothing else does. Deterministic events are recomputed and compared when a run
+is resumed. Remarks (`Remark`) are not: they record what happened to the process. Times stand on
+the line, never in a body. Scores are by note id; no event holds a word of any note or transcript.
+Rates lie in [0, 1]; hashes are lower-case SHA-256. `docs/events.md` is made from this module.
 """
 
 from __future__ import annotations
@@ -30,11 +12,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from heldout.gepa.acceptance import MinibatchComparison
+from heldout.gepa.candidates import Origin, Status
+from heldout.gepa.gate.decision import Decision, PreGate, Unwritten
+from heldout.gepa.gate.settings import GateSettings
+from heldout.gepa.settings import ConfirmSettings, SearchSettings
+from heldout.gepa.spending import Spent
+from heldout.gepa.statistics.measures import Measures
+from heldout.splits.benchmark import (
+    CleanMeans,
+    NoteClass,
+    NoteLabel,
+    Severity,
+    TraceLevel,
+)
+from heldout.splits.heldout.looks import Family
+from heldout.splits.journal import LookEvent
+from heldout.students.models.chat import Budget
+
+SCHEMA = 2
+"""Version of the events. Journals without one are of version 1, which had untyped bodies."""
 
 
 class EventKind(StrEnum):
-    """Kind of a journal event, see the table above."""
+    """What an event is about; the `kind` of its line."""
 
     PARTITION = "partition"
     SETTINGS = "settings"
@@ -57,17 +62,6 @@ class EventKind(StrEnum):
     CALLS = "calls"
 
 
-REMARKS = frozenset(
-    {
-        EventKind.OPENED,
-        EventKind.RESUMED,
-        EventKind.STOPPED,
-        EventKind.CALLS,
-    }
-)
-"""Kinds that a resumed run does not recompute."""
-
-
 class Phase(StrEnum):
     """The phases of a campaign, in order."""
 
@@ -85,28 +79,490 @@ class FinishReason(StrEnum):
     """Why a search ended, or why a run did not go on."""
 
     ITERATIONS = "iterations"
+    """The search made all its iterations."""
     STALL = "stall"
+    """`search.stall` iterations went by without a new best."""
     STOP_USD = "stop_usd"
+    """The search had spent `search.stop_usd`."""
     MAX_JUDGEMENTS = "max_judgements"
+    """Another iteration might have passed `search.max_judgements`."""
     HARD_CAP = "hard_cap"
+    """A cap of `budget` was reached; exit status 3."""
     STOP_REQUESTED = "stop_requested"
+    """A person asked for it; exit status 3."""
     CIRCUIT_OPEN = "circuit_open"
+    """Models failed again and again; exit status 4."""
     STORE_UNAVAILABLE = "store_unavailable"
+    """A file of the run or the call store could not be written; exit status 4."""
     FAULT = "fault"
+    """Something a person can mend; exit status 2."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One line of the journal. `time` is ISO 8601 in UTC; `hash` covers `prev` and the line."""
+class Purpose(StrEnum):
+    """Why a block was judged."""
 
-    index: int
-    time: str
-    kind: EventKind
-    body: Mapping[str, Any]
-    prev: str
-    hash: str
+    BASELINE = "baseline"
+    SEED = "seed"
+    PARENT = "parent"
+    CHILD = "child"
+    ACCEPT = "accept"
+    CONFIRM = "confirm"
+    DRIFT = "drift"
 
-    @property
-    def is_remark(self) -> bool:
-        """True where the event is about the process and not about the campaign."""
-        return self.kind in REMARKS
+
+# -- the process: remarks --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFacts:
+    """A model of the run and what it may spend on one call."""
+
+    model: str
+    temperature: float | None = None
+    budget: Budget
+    design: Annotated[str | None, Unwritten] = None
+    """Judge design; the student only."""
+    parameters: Annotated[Mapping[str, Any] | None, Unwritten] = None
+    """Extra parameters of the provider; the student only."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedEvent:
+    """A session began a run: who it is, and what it was made with."""
+
+    event_kind: ClassVar[EventKind] = EventKind.OPENED
+
+    run_id: str
+    name: str
+    """Name of the campaign."""
+    seed: int
+    acknowledge_reuse: bool
+    """True where the run may look beyond the plan, as exploratory."""
+    config_sha256: str
+    """Digest of the resolved configuration as it stands in `config.yaml`."""
+    raised: tuple[str, ...] = ()
+    """Caps raised for this session, as `budget.<cap>=<value>`."""
+    family: Family | None = None
+    """Targets declared together with this run's own."""
+    student: ModelFacts
+    reflector: ModelFacts
+    reuse: str
+    """`store.reuse`: whether calls of other runs could be used."""
+    tracking_text: str
+    """What of texts goes to MLflow: `full` or `hashes`."""
+    simulated: bool
+    """True where a model of the run was a simulated one."""
+    notices: tuple[str, ...] = ()
+    """What was said of the data before the run began."""
+    versions: Mapping[str, str]
+    """Version by package, `python` among them."""
+    source_sha256: str
+    """Digest of the sources of Heldout."""
+    commit: str | None
+    """Commit of the checkout, None outside one."""
+    dirty: tuple[str, ...] | None
+    """Changed paths of the checkout."""
+    platform: str
+    parts: Annotated[Mapping[str, str] | None, Unwritten] = None
+    """Digest of the source by import path, for parts that are not built in."""
+    schema: Annotated[int | None, Unwritten] = None
+    """Version of the events, not recorded before version 2."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumedEvent(OpenedEvent):
+    """A session went on with a run; the fields are those of the session that goes on."""
+
+    event_kind: ClassVar[EventKind] = EventKind.RESUMED
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoppedEvent:
+    """What stopped a session."""
+
+    event_kind: ClassVar[EventKind] = EventKind.STOPPED
+
+    finish_reason: FinishReason
+    exit_status: int
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replies:
+    """What some replies took, in tokens."""
+
+    count: int
+    at_cap: int
+    """Replies cut at their cap."""
+    completion_median: float
+    reasoning_median: float
+    cap: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockReplies(Replies):
+    """What the replies to one candidate's block took."""
+
+    candidate: str
+    needed: int | None
+    """Least tokens in which a transcript's facts can be gone through; None where not asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllReplies:
+    """What the replies of a run took, by stage and by block."""
+
+    stages: Mapping[str, Replies]
+    blocks: tuple[BlockReplies, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsEvent:
+    """What a session asked of models."""
+
+    event_kind: ClassVar[EventKind] = EventKind.CALLS
+
+    requests: int
+    answered: int
+    from_store: int
+    faults: Mapping[str, int]
+    """Failed requests by kind of fault."""
+    maybe_twice: tuple[str, ...]
+    """Calls in flight when the last session died."""
+    replies: AllReplies
+
+
+# -- data and settings -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkEntry:
+    """What the benchmark declares of itself."""
+
+    name: str
+    version: str
+    digest: str
+    clean_means: CleanMeans
+    public: bool
+    has_transcripts: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitEntry:
+    """One split of the partition."""
+
+    digest: str
+    consultations: int
+    notes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteEntry:
+    """The label of one note and the split it is in; its id is the key it stands under."""
+
+    split: str
+    consultation: str
+    stratum: str
+    note_class: Annotated[NoteClass, Field(alias="class")]
+    twin: str
+    trace: TraceLevel | None
+    severity: Severity | None
+    source: str
+    pair_id: str | None
+
+    @classmethod
+    def of(cls, label: NoteLabel, split: str) -> NoteEntry:
+        """The entry of a label."""
+        names = cls.__dataclass_fields__.keys() - {"split"}
+        return cls(split=split, **{name: getattr(label, name) for name in names})
+
+    def label(self, id_: str) -> NoteLabel:
+        """The label that stands under `id_`."""
+        fields = {name: value for name, value in vars(self).items() if name != "split"}
+        return NoteLabel(id=id_, **fields)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionEvent:
+    """The partition was verified against the data."""
+
+    event_kind: ClassVar[EventKind] = EventKind.PARTITION
+
+    manifest_sha256: str
+    benchmark: BenchmarkEntry
+    splits: Mapping[str, SplitEntry]
+    """By name: `reflect`, `accept`, `heldout`."""
+    labels: Mapping[str, NoteEntry]
+    """By note id."""
+    planned_looks: int
+    warnings: tuple[str, ...]
+    caveats: tuple[str, ...]
+    """What no figure of this run shows, known before its first call."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsEvent:
+    """Every setting of search, confirmation and gate, on record before the baseline."""
+
+    event_kind: ClassVar[EventKind] = EventKind.SETTINGS
+
+    seeds: Mapping[str, str]
+    """Hash of each seed block by its name."""
+    baseline: str
+    """Name of the seed that the winner is compared with."""
+    search: SearchSettings
+    confirm: ConfirmSettings
+    gate: GateSettings
+    reward: Mapping[str, Any]
+    """`name` and fields of the reward; so for `acceptance` and `objective`."""
+    acceptance: Mapping[str, Any]
+    objective: Mapping[str, Any]
+    budget: Budget
+    frame_sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseEvent:
+    """A phase began."""
+
+    event_kind: ClassVar[EventKind] = EventKind.PHASE
+
+    name: Phase
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlEvent:
+    """Word counts of the notes of a split, and what counting words scores there."""
+
+    event_kind: ClassVar[EventKind] = EventKind.CONTROL
+
+    split: str
+    words: Mapping[str, int]
+    measures: Measures
+
+
+# -- the search ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationEvent:
+    """One block was judged on some notes."""
+
+    event_kind: ClassVar[EventKind] = EventKind.EVALUATION
+
+    purpose: Purpose
+    split: str
+    candidate: str | None
+    """Id of the candidate; None for the baseline on held-out."""
+    iteration: int
+    replicate: int
+    samples: int
+    """Judgings behind each score."""
+    block_sha256: str
+    frame_sha256: str
+    budget: Budget
+    scores: Mapping[str, float | None]
+    """By note id; None for a note without an answer."""
+    flagged: tuple[str, ...] | None
+    """Notes that the design's own rule flags; None for a design without one."""
+    violations: Mapping[str, str]
+    """Outcome by note id, for notes without an answer."""
+    facts_sha256: str | None
+    """Digest of the facts that the judgements rest on, for designs that have some."""
+    calls_sha256: str
+    """Digest of the keys of the calls used."""
+    spent: Spent
+    """What the calls cost that no earlier event had settled."""
+    bought_by: Annotated[str | None, Unwritten] = None
+    """The run that bought this look before."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateEvent:
+    """One seed or proposal."""
+
+    event_kind: ClassVar[EventKind] = EventKind.CANDIDATE
+
+    id: str
+    kind: Origin
+    parents: tuple[str, ...]
+    iteration: int
+    status: Status
+    block: str | None
+    """The text; None where there is none or it must not be stored."""
+    sha256: str | None
+    length: int
+    """Characters of the block."""
+    name: str | None
+    """Name of a seed."""
+    reason: str | None
+    """Why it was rejected."""
+    detail: str | None
+    minibatch: MinibatchComparison | None
+    accept: Measures | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterationEvent:
+    """What an iteration did, and what had been spent after it."""
+
+    event_kind: ClassVar[EventKind] = EventKind.ITERATION
+
+    iteration: int
+    kind: Origin
+    candidate: str
+    minibatch: tuple[str, ...]
+    """Ids of the notes drawn."""
+    best: float
+    """Best first figure of the objective so far."""
+    since_best: int
+    """Iterations since then."""
+    frontier: int
+    """Candidates on the frontier."""
+    traces_left_out: int
+    """Traces that did not fit into the reflector's request."""
+    judgements: int
+    spent: Spent
+
+
+@dataclass(kw_only=True)
+class MergeCounters:
+    """What became of merges."""
+
+    scheduled: int = 0
+    """Merges that were due."""
+    ineligible: int = 0
+    """Due, but without two candidates that lead on different notes."""
+    built: int = 0
+    """Proposed."""
+    accepted: int = 0
+    """Entered."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchEndEvent:
+    """Why the search ended."""
+
+    event_kind: ClassVar[EventKind] = EventKind.SEARCH_END
+
+    reason: FinishReason
+    merges: MergeCounters
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuresPair:
+    """Figures of baseline and winner on the same notes."""
+
+    baseline: Measures
+    winner: Measures
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinnerEvent:
+    """The candidate chosen on accept."""
+
+    event_kind: ClassVar[EventKind] = EventKind.WINNER
+
+    id: str
+    kind: Origin
+    iteration: int
+    sha256: str | None
+    accept: MeasuresPair
+
+
+# -- the decision ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreGateEvent(PreGate):
+    """What accept said of buying the look; differences are winner minus baseline."""
+
+    event_kind: ClassVar[EventKind] = EventKind.PRE_GATE
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriftEvent:
+    """The baseline judged afresh on a share of the held-out notes, beside its stored scores."""
+
+    event_kind: ClassVar[EventKind] = EventKind.DRIFT
+
+    notes: int
+    mean_change: float | None
+    """Mean absolute change of a score, as a share of the score range."""
+    level: Annotated[float | None, Unwritten] = None
+    """The change from which on the result is refused."""
+    refuses: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldoutMeasures(MeasuresPair):
+    """Figures on held-out."""
+
+    looks: int
+    """Planned looks used up to and with this one."""
+    exploratory: bool
+    """True where the look was beyond the plan."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateEvent(Decision):
+    """The decision with every figure behind it; also the content of `gate.json`."""
+
+    event_kind: ClassVar[EventKind] = EventKind.GATE
+
+    heldout: HeldoutMeasures | None = None
+    drift: Annotated[DriftEvent | None, Unwritten] = None
+    word_count: float | None
+    """Paired omissions on held-out of a judge that counts words."""
+    caveats: tuple[str, ...]
+    """What these figures do not show."""
+    simulated: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmissionEvent:
+    """Prompt file and card were written; names are within the run directory."""
+
+    event_kind: ClassVar[EventKind] = EventKind.EMISSION
+
+    prompt_file: str
+    prompt_sha256: str
+    card_file: str
+    card_sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedEvent:
+    """The campaign came to its decision."""
+
+    event_kind: ClassVar[EventKind] = EventKind.FINISHED
+
+    finish_reason: FinishReason
+    decision: str
+    reason: str | None
+    lineage_sha256: str
+    spent: Spent
+    judgements: int
+
+
+Remark = OpenedEvent | ResumedEvent | StoppedEvent | CallsEvent
+"""Events that record what happened to the process: a resumed run does not recompute them."""
+
+Deterministic = (
+    PartitionEvent
+    | SettingsEvent
+    | PhaseEvent
+    | LookEvent
+    | EvaluationEvent
+    | ControlEvent
+    | CandidateEvent
+    | IterationEvent
+    | SearchEndEvent
+    | WinnerEvent
+    | PreGateEvent
+    | DriftEvent
+    | GateEvent
+    | EmissionEvent
+    | FinishedEvent
+)
+"""Events that are the same whenever the run is computed again."""

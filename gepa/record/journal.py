@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from heldout.gepa.record.events import Event, EventKind
+from heldout.gepa.record.codec import Event, EventBody, decode, encode
+from heldout.gepa.record.events import Deterministic, EventKind, Remark
 from heldout.splits.errors import BadInput, JournalBroken, JournalMismatch, StoreUnavailable
 from heldout.splits.hashing import canonical_json
 
@@ -49,7 +50,7 @@ def _read(path: Path) -> Iterator[tuple[Event, int]]:
     for number, line in enumerate(lines, start=1):
         offset += len(line)
         try:
-            event = _parse(line)
+            event, text = _parse(line)
         except (ValueError, KeyError, TypeError) as error:
             if number == len(lines) and not line.endswith(b"\n"):
                 return
@@ -58,23 +59,18 @@ def _read(path: Path) -> Iterator[tuple[Event, int]]:
             return
         if event.index != number - 1 or event.prev != prev:
             raise JournalBroken(str(path), number, "does not follow the line before it")
-        text = canonical_json(event.body)
         if event.hash != _hash(event.index, event.time, event.kind, text, prev):
             raise JournalBroken(str(path), number, "was changed after it was written")
         prev = event.hash
         yield event, offset
 
 
-def _parse(line: bytes) -> Event:
-    record = json.loads(line)
-    return Event(
-        index=record["n"],
-        time=record["t"],
-        kind=EventKind(record["kind"]),
-        body=record["body"],
-        prev=record["prev"],
-        hash=record["hash"],
-    )
+def _parse(line: bytes) -> tuple[Event, str]:
+    """The event of a line, and the canonical text of its body, which the hash covers."""
+    raw = json.loads(line)
+    body = decode(EventKind(raw["kind"]), raw["body"])
+    event = Event(index=raw["n"], time=raw["t"], body=body, prev=raw["prev"], hash=raw["hash"])
+    return event, canonical_json(raw["body"])
 
 
 def _hash(index: int, time: str, kind: str, body: str, prev: str) -> str:
@@ -83,8 +79,18 @@ def _hash(index: int, time: str, kind: str, body: str, prev: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+class Journal(Protocol):
+    """What the engine needs of a journal: a place where deterministic events go."""
+
+    def append(self, event: Deterministic, /) -> None:
+        """Record one event, on disk when the call returns.
+
+        Raises JournalMismatch when a resumed run computes another event than it recorded before.
+        """
+
+
 class RunJournal:
-    """The journal of one run directory, implementing `heldout.splits.journal.Journal`.
+    """The journal of one run directory.
 
     Opening it drops a torn last line. `observers` see every event in order, replayed ones first.
     `events` holds those this session has come past, remarks included; `mark` is the hash of the
@@ -123,21 +129,19 @@ class RunJournal:
         """True while events on record are still ahead."""
         return any(not event.is_remark for event in self._recorded[self._cursor :])
 
-    def append(self, kind: str, payload: Mapping[str, Any]) -> None:
+    def append(self, event: Deterministic, /) -> None:
         """Record a deterministic event, or check it against the record while replaying."""
-        text = canonical_json(payload)
-        event = self._next_recorded()
-        if event is None:
-            self._write(EventKind(kind), text)
+        recorded = self._next_recorded()
+        if recorded is None:
+            self._write(event)
             return
-        body = json.loads(text)
-        if event.kind != kind or event.body != body:
-            raise JournalMismatch(event.index, event.kind, _difference(event, kind, body))
-        self._tell(event, True)
+        if encode(recorded.body) != encode(event):
+            raise JournalMismatch(recorded.index, recorded.kind, _difference(recorded.body, event))
+        self._tell(recorded, True)
 
-    def remark(self, kind: EventKind, payload: Mapping[str, Any]) -> None:
+    def remark(self, event: Remark) -> None:
         """Record what happened to the process; never compared."""
-        self._write(kind, canonical_json(payload))
+        self._write(event)
 
     def close(self) -> None:
         """Close the file; appending afterwards is an error."""
@@ -152,8 +156,9 @@ class RunJournal:
             self._tell(event, True)
         return None
 
-    def _write(self, kind: EventKind, body: str) -> None:
+    def _write(self, event: EventBody) -> None:
         self._before_write()
+        kind, body = EventKind(event.event_kind), canonical_json(encode(event))
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         index, prev = self._length, self._head
         own = _hash(index, time, kind, body, prev)
@@ -164,7 +169,7 @@ class RunJournal:
         )
         self._put_down(line.encode("utf-8", "surrogatepass"), flush=kind not in WITHIN_ITERATION)
         self._length, self._head = index + 1, own
-        self._tell(Event(index, time, kind, json.loads(body), prev, own), False)
+        self._tell(Event(index, time, event, prev, own), False)
 
     def _put_down(self, line: bytes, *, flush: bool) -> None:
         """Write one line, whole or not at all. Raises StoreUnavailable on a full disk."""
@@ -188,12 +193,13 @@ class RunJournal:
             observer(event, replayed)
 
 
-def _difference(event: Event, kind: str, body: Mapping[str, Any]) -> str:
-    if event.kind != kind:
-        return f"the run now computes a {kind} event"
-    keys = sorted(key for key in {*event.body, *body} if event.body.get(key) != body.get(key))
+def _difference(recorded: EventBody, computed: EventBody) -> str:
+    if recorded.event_kind != computed.event_kind:
+        return f"the run now computes a {computed.event_kind} event"
+    before, now = encode(recorded), encode(computed)
+    keys = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
     return ", ".join(
-        f"{key}: {_short(event.body.get(key))} on record, {_short(body.get(key))} now"
+        f"{key}: {_short(before.get(key))} on record, {_short(now.get(key))} now"
         for key in keys[:3]
     )
 

@@ -1,47 +1,63 @@
-"""The measures object that stands for one judge wherever JSON is printed."""
+"""The measures that stand for one judge wherever figures are recorded or printed."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from heldout.gepa.statistics.agreement.replicates import paired_spread
 from heldout.gepa.statistics.judged import Flags, Judged
 from heldout.gepa.statistics.rates.counts import Count
-from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, AtRule, swept
+from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, AtRule, Swept, swept
 from heldout.gepa.statistics.table import ScoreTable
 
 
-def measures_json(
-    table: ScoreTable, flags: Flags | None = None, *, cap: float = DEFAULT_CAP
-) -> dict[str, Any]:
-    """`paired_omissions, paired_commissions, at_rule, swept, violations` of a single run."""
-    return judged_json(Judged.once(table, flags), cap=cap)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtThreshold(AtRule):
+    """The same at a threshold that was frozen elsewhere: the flag is score < threshold."""
+
+    threshold: float
 
 
-def judged_json(judge: Judged, *, cap: float = DEFAULT_CAP) -> dict[str, Any]:
-    """The measures of a judge, replicates included.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """One judge on one set of notes, replicates included.
 
-    Paired figures are averaged over replicates, flags go by strict majority; `violations` counts
-    judgings. `at_rule` is None for a design without a rule; `at_threshold` stands beside for a
-    threshold that was frozen elsewhere.
+    Paired figures lie in [0, 1] and are averaged over replicates; flags go by strict majority;
+    `violations` counts judgings without an answer. `at_rule` is None for a design without a rule
+    of its own, `at_threshold` where no threshold was frozen elsewhere.
     """
+
+    paired_omissions: float | None
+    paired_commissions: float | None
+    at_rule: AtRule | None
+    at_threshold: AtThreshold | None
+    swept: Swept
+    violations: Count
+
+
+def measures_of_table(
+    table: ScoreTable, flags: Flags | None = None, *, cap: float = DEFAULT_CAP
+) -> Measures:
+    """The measures of a single run."""
+    return measures(Judged.once(table, flags), cap=cap)
+
+
+def measures(judge: Judged, *, cap: float = DEFAULT_CAP) -> Measures:
+    """The measures of a judge; swept figures at the false-alarm `cap`."""
     runs = judge.tables
-    notes = len(runs[0].labels)
     missing = sum(int(table.missing.sum()) for table in runs)
     found = at_fixed_rule(judge)
-    found_json = found.to_json() if found else None
-    return {
-        "paired_omissions": paired_spread(runs, "omission").mean,
-        "paired_commissions": paired_spread(runs, "commission").mean,
-        "at_rule": found_json if judge.rule == "design" else None,
-        "at_threshold": (
-            {"threshold": judge.threshold, **(found_json or {})}
-            if judge.rule == "threshold"
-            else None
-        ),
-        "swept": swept(judge.majority, cap).to_json(),
-        "violations": Count(missing, notes * len(runs)).to_json(),
-    }
+    frozen = None
+    if judge.rule == "threshold" and judge.threshold is not None and found is not None:
+        frozen = AtThreshold(found.detection, found.false_alarms, threshold=judge.threshold)
+    return Measures(
+        paired_omissions=paired_spread(runs, "omission").mean,
+        paired_commissions=paired_spread(runs, "commission").mean,
+        at_rule=found if judge.rule == "design" else None,
+        at_threshold=frozen,
+        swept=swept(judge.majority, cap),
+        violations=Count(missing, len(runs[0].labels) * len(runs)),
+    )
 
 
 def at_fixed_rule(judge: Judged) -> AtRule | None:

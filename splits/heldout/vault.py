@@ -28,7 +28,7 @@ from heldout.splits.benchmark import Benchmark, CleanMeans, Consultation, Note, 
 from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.heldout.looks import Look, LookRequest, LookResult, Standing
 from heldout.splits.heldout.looks_file import Buyer, LooksFile
-from heldout.splits.journal import Journal
+from heldout.splits.journal import Journal, LookEvent
 from heldout.splits.loading.benchmark_files import Loaded
 from heldout.splits.overlap import words
 from heldout.splits.partition.draw import check_consultations, check_files, verify
@@ -157,7 +157,7 @@ class Vault:
         self._reopen()
         look = self.looks.open(request, self.buyer)
         own = look.run == self.buyer.run
-        self._journal.append("look", _event(look, None if own else look.run, self))
+        self._journal.append(_event(look, None if own else look.run, self))
         opened = OpenLook(look, own, self._reopen, self._record)
         try:
             yield opened
@@ -255,16 +255,16 @@ def _size(note: Note) -> NoteSize:
     )
 
 
-def _event(look: Look, bought_by: str | None, vault: Vault) -> dict[str, object]:
+def _event(look: Look, bought_by: str | None, vault: Vault) -> LookEvent:
     # The same on every resume: no time, no count that other runs could move.
-    return {
-        "look": look.id,
-        "kind": str(look.kind),
-        "heldout": vault.sha256,
-        "target": look.target,
-        "block": look.block_sha256,
-        "settings": dict(look.settings),
-        "planned_looks": vault.planned_looks,
-        "exploratory": look.exploratory,
-        "bought_by": bought_by,
-    }
+    return LookEvent(
+        look=look.id,
+        kind=look.kind,
+        heldout=vault.sha256,
+        target=look.target,
+        block=look.block_sha256,
+        settings=look.settings,
+        planned_looks=vault.planned_looks,
+        exploratory=look.exploratory,
+        bought_by=bought_by,
+    )

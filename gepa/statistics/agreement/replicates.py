@@ -23,12 +23,14 @@ class Spread:
     """One figure per run, in order of runs; a difference within the span may be noise."""
 
     values: tuple[float | None, ...]
+    span: float | None
+    """Highest minus lowest; None with fewer than two runs that have a figure."""
 
-    @property
-    def span(self) -> float | None:
-        """Highest minus lowest; None with fewer than two runs that have a figure."""
-        known = [value for value in self.values if value is not None]
-        return max(known) - min(known) if len(known) > 1 else None
+    @classmethod
+    def of(cls, values: Sequence[float | None]) -> Spread:
+        """The spread of one figure per run."""
+        known = [value for value in values if value is not None]
+        return cls(tuple(values), max(known) - min(known) if len(known) > 1 else None)
 
     @property
     def mean(self) -> float | None:
@@ -36,14 +38,10 @@ class Spread:
         known = [value for value in self.values if value is not None]
         return sum(known) / len(known) if known else None
 
-    def to_json(self) -> dict[str, object]:
-        """`{values, span}`."""
-        return {"values": list(self.values), "span": self.span}
-
 
 def paired_spread(tables: Sequence[ScoreTable], select: Selection = "omission") -> Spread:
     """Paired discrimination of each replicate."""
-    return Spread(tuple(paired(table, select).value for table in tables))
+    return Spread.of([paired(table, select).value for table in tables])
 
 
 def pass_k(passed: Sequence[Count], k: int) -> float | None:

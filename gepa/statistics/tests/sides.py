@@ -42,37 +42,8 @@ class SideVerdict:
     consultations: int
     interval: Interval | None
     reach: float | None
-
-    @property
-    def sentence(self) -> str:
-        """One line for a person."""
-        name = self.measure.replace("_", " ")
-        support = f"n = {self.n} in {self.consultations} consultations"
-        if self.interval is None:
-            return f"{name}: not resolvable, nothing to compare ({support})"
-        figure = (
-            f"{self.interval.estimate:+.3f} [{self.interval.low:+.3f}, {self.interval.high:+.3f}]"
-        )
-        if self.state is SideState.HARM:
-            return (
-                f"{name}: {figure}, harm beyond the margin of {self.margin:g} is shown ({support})"
-            )
-        if self.state is SideState.CLEARED:
-            return f"{name}: {figure}, harm beyond {self.margin:g} is excluded ({support})"
-        return f"{name}: {figure}, not resolvable with {support}; a harm of {self.reach:.3f} fits"
-
-    def to_json(self) -> dict[str, object]:
-        """All fields and the sentence."""
-        return {
-            "measure": self.measure,
-            "state": self.state.value,
-            "margin": self.margin,
-            "n": self.n,
-            "consultations": self.consultations,
-            "interval": self.interval.to_json() if self.interval else None,
-            "reach": self.reach,
-            "sentence": self.sentence,
-        }
+    sentence: str
+    """One line for a person."""
 
 
 PairedSide = Literal["omissions", "commissions"]
@@ -115,7 +86,9 @@ def side_verdict(
     """Judge one side measure with a two-sided interval at `level`."""
     interval = data.interval(level) if data is not None else None
     if data is None or interval is None:
-        return SideVerdict(measure, SideState.NOT_RESOLVABLE, margin, 0, 0, None, None)
+        sentence = f"{_named(measure)}: not resolvable, nothing to compare ({_support(0, 0)})"
+        state = SideState.NOT_RESOLVABLE
+        return SideVerdict(measure, state, margin, 0, 0, None, None, sentence)
     less = declared(measure).direction is Direction.HIGHER
     shown = -interval.high if less else interval.low
     reach = -interval.low if less else interval.high
@@ -124,7 +97,25 @@ def side_verdict(
         state = SideState.HARM
     elif reach <= margin:
         state = SideState.CLEARED
-    return SideVerdict(measure, state, margin, data.n, data.consultations, interval, reach)
+    support = _support(data.n, data.consultations)
+    figure = f"{interval.estimate:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
+    said = {
+        SideState.HARM: f"harm beyond the margin of {margin:g} is shown ({support})",
+        SideState.CLEARED: f"harm beyond {margin:g} is excluded ({support})",
+        SideState.NOT_RESOLVABLE: f"not resolvable with {support}; a harm of {reach:.3f} fits",
+    }[state]
+    sentence = f"{_named(measure)}: {figure}, {said}"
+    return SideVerdict(
+        measure, state, margin, data.n, data.consultations, interval, reach, sentence
+    )
+
+
+def _named(measure: str) -> str:
+    return measure.replace("_", " ")
+
+
+def _support(n: int, consultations: int) -> str:
+    return f"n = {n} in {consultations} consultations"
 
 
 def side_verdicts(
