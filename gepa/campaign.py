@@ -24,7 +24,7 @@ from heldout.gepa.gate.decide import decide, pre_gate
 from heldout.gepa.gate.outcome import (
     Compared,
     HeldoutResult,
-    Outcome,
+    CampaignResult,
     card_body,
     gate_event,
     measures_of,
@@ -129,7 +129,7 @@ class Campaign:
         """Run to the decision. Raises Stopped or CircuitOpen, after which it can be resumed."""
         self.conclude(self.explore())
 
-    def explore(self) -> Outcome:
+    def explore(self) -> CampaignResult:
         """Everything up to the held-out figures of the winner; nothing is decided yet."""
         self._verify_partition()
         baseline = self._heldout_baseline()
@@ -140,12 +140,12 @@ class Campaign:
         self.release()
         return self._confirm(winner, baseline, reason)
 
-    def conclude(self, outcome: Outcome) -> None:
+    def conclude(self, result: CampaignResult) -> None:
         """Put the decision on record; emit the winner if it passed, and nothing else."""
-        decision = self._decided(outcome)
+        decision = self._decided(result)
         if decision.decision == "emitted":
-            self._emit(outcome.winner, decision)
-        self._finish(outcome.reason, decision)
+            self._emit(result.winner, decision)
+        self._finish(result.reason, decision)
 
     # -- phases ----------------------------------------------------------------------------------
 
@@ -248,18 +248,18 @@ class Campaign:
         )
         return winner
 
-    def _confirm(self, winner: Candidate, baseline: HeldoutScores, reason: FinishReason) -> Outcome:
+    def _confirm(self, winner: Candidate, baseline: HeldoutScores, reason: FinishReason) -> CampaignResult:
         """Look at held-out for the winner, if accept says that it is worth it."""
         self._phase(Phase.CONFIRM)
         if winner.kind is Origin.SEED:
-            return Outcome(winner, reason, refusal="seed_won")
+            return CampaignResult(winner, reason, refusal="seed_won")
         on_accept = Compared(self._on_accept(winner), self._on_accept(self._baseline_candidate()))
         bought = pre_gate(
             on_accept.winner, on_accept.baseline, self.gate, primary=self.search.primary
         )
         self.journal.append(PreGateEvent(**vars(bought)))
         if not bought.buys:
-            return Outcome(winner, reason, refusal="pre_gate")
+            return CampaignResult(winner, reason, refusal="pre_gate")
         assert winner.block is not None  # entered candidates keep their text
         confirmation = self.heldout.winner(
             self.evaluator, winner.id, winner.block, (self._baseline_block(), baseline)
@@ -282,7 +282,7 @@ class Campaign:
             seed=self.seed,
             rule=self.rule,
         )
-        return Outcome(winner, reason, found=found, decision=decision)
+        return CampaignResult(winner, reason, found=found, decision=decision)
 
     def _emit(self, winner: Candidate, decision: GateEvent) -> None:
         self._phase(Phase.EMIT)
@@ -327,11 +327,11 @@ class Campaign:
     def _phase(self, phase: Phase) -> None:
         self.journal.append(PhaseEvent(name=phase))
 
-    def _decided(self, outcome: Outcome) -> GateEvent:
+    def _decided(self, result: CampaignResult) -> GateEvent:
         """Put the decision on record and beside the run; nothing of an older emission remains."""
         vault = self.heldout.vault
         decision = gate_event(
-            outcome,
+            result,
             self.gate,
             word_count=paired(word_count_table(vault.labels, vault.words)).value,
             clean_means=self.partition.benchmark.clean_means,

@@ -65,7 +65,7 @@ FAILS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class PartKind:
     """A key of the configuration that takes a part, and what is built in for it."""
 
     key: str
@@ -73,12 +73,12 @@ class Slot:
     """What each built-in part is, in one line."""
 
 
-def slots() -> tuple[Slot, ...]:
+def part_kinds() -> tuple[PartKind, ...]:
     """Every key that takes a part."""
     return (
-        Slot("student.design", {name: d.family for name, d in DESIGNS.items()}),
-        Slot("reflector.kind", {"model": "asks a chat model for rewrites and merges"}),
-        Slot(
+        PartKind("student.design", {name: d.family for name, d in DESIGNS.items()}),
+        PartKind("reflector.kind", {"model": "asks a chat model for rewrites and merges"}),
+        PartKind(
             "search.objective",
             {
                 "paired_first": _first_line(PairedFirst),
@@ -86,15 +86,15 @@ def slots() -> tuple[Slot, ...]:
                 "severity_weighted": _first_line(SeverityWeighted),
             },
         ),
-        Slot(
+        PartKind(
             "search.acceptance",
             {
                 "minibatch": _first_line(MinibatchImprovement),
                 "full_pool": _first_line(FullPool),
             },
         ),
-        Slot("search.minibatch", {"consultation_first": _first_line(ConsultationFirst)}),
-        Slot("gate.rule", {name: _first_line(type(r)) for name, r in all_rules(seed=0).items()}),
+        PartKind("search.minibatch", {"consultation_first": _first_line(ConsultationFirst)}),
+        PartKind("gate.rule", {name: _first_line(type(r)) for name, r in all_rules(seed=0).items()}),
     )
 
 
