@@ -68,14 +68,22 @@ class Source:
         return f"{self.path}: {dotted}" if dotted else str(self.path)
 
 
-def load_config(path: Path, settings: Sequence[str] = (), *, stored: bool = False) -> Config:
-    """The configuration in `path` with `--set key=value` options applied over it.
+ConfigSource = Path | Mapping[str, Any] | Config
+"""A campaign as a file, as a mapping of the same keys, or validated already."""
 
-    Relative paths in the file are relative to the file, those of `--set` to the working folder.
-    `stored`: the file is one that a run wrote for itself, perhaps by an older version; keys that
+
+def load_config(
+    source: ConfigSource, settings: Sequence[str] = (), *, stored: bool = False
+) -> Config:
+    """The configuration in `source` with `--set key=value` options applied over it.
+
+    Relative paths in a file are relative to the file, others to the working folder. `stored`: the file is one that a run wrote for itself, perhaps by an older version; keys that
     are no longer known are passed over there. Raises BadInput with every fault found.
     """
-    source = read_yaml(path)
+    if isinstance(source, Path):
+        name, folder, written = source.stem, source.resolve().parent, read_yaml(source)
+    else:
+        name, folder, written = None, Path.cwd(), _in_python(source)
     overrides = [parse_setting(text) for text in settings]
     _resolve_paths(source.tree, path.resolve().parent)
     where = {key: f"--set {'.'.join(map(str, key))}" for key, _ in overrides}
