@@ -16,7 +16,7 @@ from heldout.experiments.campaigns.checks import check
 from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
 from heldout.experiments.campaigns.running import start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.campaigns.summary import summarise
 from heldout.experiments.report.view import read_view
 from heldout.gepa.gate.settings import primary_family
@@ -81,7 +81,7 @@ def _placebo_search(run: RunDirectory, number: int, primary: str) -> SearchOutco
     config = load_config(run.config, [*PLACEBO, f"seed={seed}"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
-        ended = start(check(config, RunDirectory(path)), path, Options(quiet=True))
+        ended = start(check(config, RunDirectory(path)), path, RunOptions(quiet=True))
         found = summarise(path, ended.events)
     if found["heldout"] is None:
         return None

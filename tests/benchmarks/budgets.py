@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.practice.budget_probe import ProbeRequest, budget_probe
 from heldout.experiments.practice.ladder import Ladder, Rung
 from heldout.experiments.practice.loaded_prompt import from_run
@@ -74,7 +74,7 @@ def search(seed: int, budget: Budget, folder: Path) -> Searched:
         "tracking.enabled=false",
     ]
     run = folder / f"{budget.max_tokens}-{seed}"
-    start(prepare(CONFIG, settings, run), run, Options(quiet=True))
+    start(prepare(CONFIG, settings, run), run, RunOptions(quiet=True))
     view = read_view(run)
     probe = budget_probe(ProbeRequest(run, PROBES, Asking(seed=seed)))
     gate = next(e.body for e in view.events if e.kind == "gate")

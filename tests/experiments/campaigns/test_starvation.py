@@ -3,7 +3,7 @@ from tests.support.calls import spec
 
 from heldout.experiments.campaigns.ending import status_text
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.campaigns.starvation import Replies, starvation_lines, tokens_needed
 from heldout.students.calls.store import CallStore
 from heldout.students.models.chat import ChatReply, FinishReason, Usage
@@ -31,7 +31,7 @@ def run(folder, pytestconfig, *settings, **doubles):
     config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
     path = folder / "run"
     ended = start(
-        prepare(config, [*SMALL, *settings], path), path, Options(quiet=True, doubles=doubles)
+        prepare(config, [*SMALL, *settings], path), path, RunOptions(quiet=True, doubles=doubles)
     )
     return ended.run.to_json()
 
