@@ -18,7 +18,6 @@ from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.stopping import stop_requests
 from heldout.experiments.report.pages import write_lineage, write_report
 from heldout.experiments.report.text import TextPolicy
-from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.record.codec import Event
 from heldout.gepa.record.events import (
     SCHEMA,
@@ -135,6 +134,7 @@ class CampaignSession:
         section = self.checked.config.tracking
         if not section.enabled:
             return None
+        from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri  # noqa: PLC0415 TEMP
         text = TextPolicy(text_policy(self.checked))
         return TrackingWriter(
             self.directory.path,

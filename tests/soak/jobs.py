@@ -14,7 +14,7 @@ from tests.soak.killing import kill_and_resume
 from tests.soak.repeating import lineage_under
 
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import SessionResult, RunOptions
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.gepa.record.events import EventKind
 from heldout.gepa.record.run import Record
 from heldout.students.simulated.skills import Skill, read_block

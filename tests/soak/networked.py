@@ -25,7 +25,7 @@ from tests.soak.simulated_provider import (
 
 from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.session import SessionResult, RunOptions
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.splits.randomness import uniform
 
 CONFIG = Path("configs/quickstart.yaml")

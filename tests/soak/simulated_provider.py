@@ -79,7 +79,7 @@ def write_pins(
 
 
 def network_settings(pins: Path) -> tuple[str, ...]:
-    """RunOptions that make a shipped configuration ask its models over the network."""
+    """Options that make a shipped configuration ask its models over the network."""
     return (
         f"models={pins}",
         "student.model=openai/judge",

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.session import SessionResult, RunOptions
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.students.models.chat import ChatModel
 
 SMALL: dict[str, Any] = {

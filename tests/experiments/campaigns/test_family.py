@@ -12,7 +12,7 @@ from tests.support.campaigns import SMALL, merged, summary
 
 from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
 from heldout.experiments.campaigns.running import resume
-from heldout.experiments.campaigns.session import SessionResult, RunOptions
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.gepa.record.events import EventKind
 from heldout.gepa.record.run import Record
 from heldout.splits.errors import BadInput
