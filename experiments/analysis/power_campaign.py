@@ -1,26 +1,19 @@
-"""`heldout power`: from a configuration to what its partition can detect."""
+"""From a configuration to what its partition can detect: `heldout power` and `heldout.power`."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from rich.console import RenderableType
 
 from heldout.experiments.analysis.cluster_models import Assumed, DifferenceModel, Pilot, pair_counts
-from heldout.experiments.analysis.power import PowerSettings, Simulator, power
-from heldout.experiments.analysis.power_report import (
-    Resolution,
-    power_json,
-    render_power,
-    resolution,
-)
+from heldout.experiments.analysis.power import PowerReport, PowerSettings, Simulator, power
+from heldout.experiments.analysis.power_report import Resolution, resolution
 from heldout.experiments.analysis.score_files import read_scores, score_tables
 from heldout.experiments.campaigns.checks import Checked, check
-from heldout.experiments.campaigns.config_file import load_config
+from heldout.experiments.campaigns.config_file import ConfigSource, load_config
 from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.gepa.gate.settings import primary_family
 from heldout.gepa.statistics.difference import difference
@@ -33,20 +26,24 @@ SUMMARY_DRAWS = 500
 
 
 def power_of(
-    config_file: Path,
+    source: ConfigSource,
     settings: Sequence[str],
     *,
     pilot: tuple[str, str] | None,
-    asked: tuple[int, float, int],
-    as_json: bool,
-) -> dict[str, Any] | RenderableType:
-    """The full report; `asked` is draws, the wanted difference and the candidates expected."""
-    config = load_config(config_file, settings)
+    draws: int,
+    wanted: float,
+    candidates: int,
+) -> PowerReport:
+    """What the partition of a configuration can detect, by simulation.
+
+    `pilot` names score files of candidate and baseline to take the spread from; without it the
+    spread is assumed. The fields of `PowerSettings` say what the others are.
+    """
+    config = load_config(source, settings)
     with tempfile.TemporaryDirectory() as folder:
         checked = check(config, RunDirectory(Path(folder)))
         sizes = _sizes(checked)
-    draws, wanted, candidates = asked
-    report = power(
+    return power(
         _model(checked, pilot),
         accept=sizes[0],
         heldout=sizes[1],
@@ -59,7 +56,6 @@ def power_of(
             planned_looks=checked.partition.planned_looks,
         ),
     )
-    return power_json(report) if as_json else render_power(report)
 
 
 def short_form(checked: Checked) -> Resolution:

@@ -40,17 +40,19 @@ def compare(
     scores.
     """
     with guarded():
+        from heldout.experiments.analysis.compare import to_json  # noqa: PLC0415
         from heldout.experiments.analysis.compare_files import compare_files  # noqa: PLC0415
+        from heldout.experiments.analysis.compare_table import render  # noqa: PLC0415
 
-        show(
-            compare_files(
-                (candidate, baseline),
-                benchmark=(benchmark, consultations),
-                primary=primary,
-                seed=seed,
-                as_json=as_json,
-            )
+        found = compare_files(
+            candidate,
+            baseline,
+            benchmark=benchmark,
+            consultations=consultations,
+            primary=primary,
+            seed=seed,
         )
+        show(to_json(found) if as_json else render(found))
 
 
 @app.command()
@@ -71,16 +73,20 @@ def power(
     """What a configuration's partition can detect, before anything is paid for."""
     with guarded():
         from heldout.experiments.analysis.power_campaign import power_of  # noqa: PLC0415
-
-        show(
-            power_of(
-                config,
-                settings or [],
-                pilot=pilot,
-                asked=(draws, wanted, candidates),
-                as_json=as_json,
-            )
+        from heldout.experiments.analysis.power_report import (  # noqa: PLC0415
+            power_json,
+            render_power,
         )
+
+        report = power_of(
+            config,
+            settings or [],
+            pilot=pilot,
+            draws=draws,
+            wanted=wanted,
+            candidates=candidates,
+        )
+        show(power_json(report) if as_json else render_power(report))
 
 
 @app.command()

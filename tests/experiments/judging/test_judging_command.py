@@ -6,6 +6,7 @@ import pytest
 from tests.support.answering_model import AnsweringModel
 from tests.support.notes import benchmark
 
+from heldout.experiments.analysis.compare import to_json
 from heldout.experiments.analysis.compare_files import compare_files
 from heldout.experiments.judging.command import JudgeRequest, judge_command
 from heldout.splits.errors import BadInput
@@ -183,13 +184,15 @@ def test_scores_on_different_facts_are_refused_by_compare(tmp_path):
     scores = tmp_path / "out" / "scores"
 
     def compared(first, second):
-        return compare_files(
-            (str(scores / f"{first}.0.json"), str(scores / f"{second}.0.json")),
-            benchmark=(source.pairs, source.consultations),
+        found = compare_files(
+            str(scores / f"{first}.0.json"),
+            str(scores / f"{second}.0.json"),
+            benchmark=source.pairs,
+            consultations=source.consultations,
             primary="paired_omissions",
             seed=1,
-            as_json=True,
         )
+        return to_json(found)
 
     assert compared("three_stage", "three_stage_widened")["n"]["omissions"] == 4 * CONSULTATIONS
     assert compared("three_stage", "word_count")
