@@ -18,9 +18,7 @@ from heldout.experiments.store.tools import (
     list_text,
     source_of,
 )
-from heldout.gepa.record.events import EventKind
-from heldout.gepa.record.journal import read_journal
-from heldout.gepa.record.run import Record
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, HardCapReached
 from heldout.students.calls.store import CallStore
 
@@ -53,8 +51,7 @@ def change(run, sql):
 
 
 def lineage(run):
-    finished = Record.of(read_journal(run.journal)).last(EventKind.FINISHED)
-    return finished["lineage_sha256"]
+    return Run.at(run.path).finished.lineage_sha256
 
 
 def content(run):
