@@ -35,7 +35,7 @@ def finished(tmp_path_factory, pytestconfig):
     """One run of the quickstart on a small scale; tests copy it before they harm it."""
     folder = tmp_path_factory.mktemp("finished")
     config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
-    return start(prepare(config, SMALL, folder / "run"), folder / "run", Options(quiet=True)).run
+    return start(prepare(config, SMALL, folder / "run"), folder / "run", Options(quiet=True)).files
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_campaign_replays_from_an_export_without_any_model(finished, run, tmp_
     settings = (*SMALL, f"store.url={url}", "store.reuse=replay")
     again = tmp_path / "again"
     ended = start(prepare(config, settings, again), again, Options(quiet=True))
-    assert lineage(ended.run) == lineage(finished)
+    assert lineage(ended.files) == lineage(finished)
     assert ended.error is None
 
 
