@@ -27,7 +27,7 @@ from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import open_splits
-from heldout.splits.journal import LookEvent
+from heldout.splits.heldout.looks import LookEvent
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.students.calls.caller import Caller, never
 from heldout.students.calls.ledger import Caps, Ledger, price_faults

@@ -8,10 +8,9 @@ from tests.splits.real import real
 
 from heldout.splits.benchmark import Consultation, Note
 from heldout.splits.errors import BadInput, LooksSpent
-from heldout.splits.heldout.looks import LookKind, LookRequest, LookResult, NoteResult
+from heldout.splits.heldout.looks import LookEvent, LookKind, LookRequest, LookResult, NoteResult
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import open_splits
-from heldout.splits.journal import LookEvent
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.splits.overlap import shingle_hashes, words
 from heldout.splits.partition.draw import draw_partition
