@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.splits.errors import BadInput
-from heldout.splits.importers.imported import Imported, TableNote
-from heldout.splits.importers.sheets import check_columns, plain_name, read_sheet
-from heldout.splits.loading.json_records import Record, jsonl_records
+from heldout.splits.importers.imported import Imported, TableNote, plain_name
+from heldout.splits.loading.records import Record, check_columns, csv_records, jsonl_records
 from heldout.splits.loading.text_files import Faults, read_input
 from heldout.splits.overlap import clusters, near_duplicates
 
@@ -95,9 +94,10 @@ def _notes(text: _Text, group: str) -> list[TableNote]:
 def _rows(path: Path, faults: Faults) -> list[Record]:
     if path.is_dir():
         raise BadInput.one(str(path), "is a folder; give one CSV or JSON Lines file of the release")
-    if read_input(path).kind == ".csv":
-        return read_sheet(path, COLUMNS)
-    rows = jsonl_records(read_input(path), faults)
+    file = read_input(path)
+    if file.kind == ".csv":
+        return csv_records(file, COLUMNS, faults, plain=plain_name, strict=False)
+    rows = jsonl_records(file, faults)
     if rows:
         check_columns(rows[0].where, [plain_name(name) for name in rows[0].value], COLUMNS)
     return rows

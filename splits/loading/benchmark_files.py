@@ -20,10 +20,10 @@ from typing import Literal
 
 from heldout.splits.benchmark import Benchmark, CleanMeans
 from heldout.splits.errors import BadInput
-from heldout.splits.loading.group_tables import CleanRow, csv_records, read_table
+from heldout.splits.loading.group_tables import NEEDED, CleanRow, read_table
 from heldout.splits.loading.grouping import Material, grouped
-from heldout.splits.loading.json_records import Record, jsonl_records, object_records
 from heldout.splits.loading.pairs import PairRow, read_pairs
+from heldout.splits.loading.records import Record, csv_records, jsonl_records, object_records
 from heldout.splits.loading.text_files import Faults, InputFile, read_input
 from heldout.splits.loading.transcripts import (
     Transcript,
@@ -133,7 +133,7 @@ def _read_pairs_file(path: Path, faults: Faults) -> _PairsFile:
             faults.add(str(path), "dataset_version: a text is needed beside pairs")
         return _PairsFile(str(version), file.sha256, read_pairs(content.records, faults), [], {})
     if file.kind == ".csv":
-        return _table(file, csv_records(file, faults), faults)
+        return _table(file, csv_records(file, NEEDED, faults), faults)
     if file.kind != ".jsonl":
         raise BadInput.one(str(path), "its name must end in .json, .jsonl or .csv, or that and .gz")
     records = jsonl_records(file, faults)

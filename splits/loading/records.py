@@ -1,22 +1,32 @@
-"""JSON records with the line each stands at.
+"""Records with the line each stands at: JSON Lines, a list in one JSON object, CSV.
 
-Python's reader takes NaN, and takes the last of two equal keys in silence; here both are faults.
+Python's JSON reader takes NaN, and takes the last of two equal keys in silence; here both are
+faults.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from heldout.splits.errors import BadInput
-from heldout.splits.loading.text_files import Faults, InputFile, text_lines, whole_text
+from heldout.splits.loading.text_files import (
+    MAX_LINE_BYTES,
+    Faults,
+    InputFile,
+    suggestion,
+    text_lines,
+    whole_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One JSON object and its place, `file:line`."""
+    """One JSON object, or one row of a table by column, and its place, `file:line`."""
 
     where: str
     value: dict[str, Any]
@@ -94,6 +104,59 @@ def object_records(file: InputFile, key: str, faults: Faults) -> ObjectFile:
     if not result.records and not faults.found:
         raise BadInput.one(str(file.path), f"{key}: the list is empty")
     return result
+
+
+def csv_records(
+    file: InputFile,
+    needed: Sequence[str],
+    faults: Faults,
+    *,
+    plain: Callable[[str], str] = str.strip,
+    strict: bool = True,
+) -> list[Record]:
+    """One record a row, empty cells left out; `where` names the line a row starts at.
+
+    `plain` makes column names of the header's. Raises BadInput for a header without the columns
+    `needed`, or where the file is no CSV (`strict`: faults of quoting included).
+    """
+    reader = csv.reader(io.StringIO(whole_text(file), newline=""), strict=strict)
+    records: list[Record] = []
+    line = 1
+    # A transcript may exceed the module's 128 KiB a cell; its limit is one of the process.
+    limit = csv.field_size_limit(MAX_LINE_BYTES)
+    try:
+        header = [plain(name) for name in next(reader, [])]
+        check_columns(f"{file.path}:1", header, needed)
+        line = reader.line_num + 1
+        for cells in reader:
+            where, line = f"{file.path}:{line}", reader.line_num + 1
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(header):
+                faults.add(where, f"{len(cells)} cells under {len(header)} columns")
+                continue
+            value = {k: cell for k, cell in zip(header, cells, strict=True) if cell.strip()}
+            records.append(Record(where, value))
+    except csv.Error as error:
+        raise BadInput.one(f"{file.path}:{line}", f"not CSV: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+    if not records and not faults.found:
+        raise BadInput.one(str(file.path), "the table has a header and no row")
+    return records
+
+
+def check_columns(where: str, header: Sequence[str], needed: Sequence[str]) -> None:
+    """Raise BadInput for every column of `needed` that is not in `header`, or stands twice."""
+    faults = Faults()
+    for name in needed:
+        if name not in header:
+            near = suggestion(name, header)
+            needs = f"needed: {', '.join(needed)}"
+            faults.add(where, f"column «{name}» is missing; {needs}{near}")
+    for name in sorted({name for name in header if name and header.count(name) > 1}):
+        faults.add(where, f"column «{name}» stands twice")
+    faults.raise_any()
 
 
 def type_name(value: object) -> str:
