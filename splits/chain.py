@@ -69,11 +69,6 @@ class ChainFile(Generic[Entry, Content]):
         self._handle = -1
         self._length, self._head = 0, layout.genesis
 
-    @property
-    def head(self) -> str:
-        """Hash of the last line of the open file; the genesis where it has none."""
-        return self._head
-
     def read(self) -> list[Entry]:
         """What every whole line holds, oldest first; a torn last line is left out.
 

@@ -18,7 +18,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as validated_dataclass
 
 from heldout.splits.hashing import canonical_json, sha256_json
 
@@ -114,22 +117,23 @@ class LookResult:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@validated_dataclass(config=ConfigDict(populate_by_name=True), frozen=True, slots=True)
 class Look:
     """A look on record, opened by `run`; `result` is None while it is not closed.
 
-    `exploratory`: bought beyond the plan, so nothing that rests on it may be emitted.
+    An alias is the member of its line in the looks file. `exploratory`: bought beyond the plan, so
+    nothing that rests on it may be emitted.
     """
 
-    id: str
+    id: Annotated[str, Field(alias="look")]
     run: str
     kind: LookKind
     target: str
-    block_sha256: str
+    block_sha256: Annotated[str, Field(alias="block")]
     settings: Mapping[str, Any]
     family: str | None
-    exploratory: bool
-    opened_at: str
+    exploratory: Annotated[bool, Field(strict=True)]
+    opened_at: Annotated[str, Field(alias="at")]
     result: LookResult | None = None
 
 

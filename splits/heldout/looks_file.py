@@ -10,17 +10,17 @@ safe because no call is made before an append has returned.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from heldout.splits.chain import ChainedLine, ChainFile
+from heldout.splits.chain import UNREADABLE, ChainedLine, ChainFile
 from heldout.splits.errors import BadInput, JournalBroken, LooksSpent
 from heldout.splits.hashing import canonical_json, sha256_json
 from heldout.splits.heldout.looks import (
@@ -37,6 +37,7 @@ from heldout.splits.heldout.looks import (
 from heldout.splits.partition.manifest import Partition
 
 _Json = dict[str, Any]
+_LOOK = TypeAdapter(Look)
 
 LOCK_SECONDS = 30.0
 """How long an append waits for another process."""
@@ -109,8 +110,9 @@ class LooksFile:
             if known := own or [look for look in same if look.result is not None]:
                 return known[0]
             look = replace(wanted, exploratory=self._beyond_plan(wanted, buyer, looks))
-            targets = () if buyer.family is None else buyer.family.targets
-            file.append(_opened_line(look, targets))
+            targets = [] if buyer.family is None else list(buyer.family.targets)
+            line = _LOOK.dump_python(look, mode="json", by_alias=True, exclude={"result"})
+            file.append({"event": "opened", "targets": targets, **line})
             return look
 
     def close(self, look: Look, result: LookResult) -> Look:
@@ -141,34 +143,38 @@ class LooksFile:
         opened_by = now.others or (buyer.run,)
         raise LooksSpent(str(self.path), opened_by, self.planned)
 
-    def _looks(self, lines: Sequence[Mapping[str, Any]]) -> tuple[Look, ...]:
+    def _looks(self, lines: Sequence[_Json]) -> tuple[Look, ...]:
         found: dict[tuple[str, str], Look] = {}
         for number, line in enumerate(lines, start=1):
             try:
-                self._take(_LINES.validate_python(line), found)
+                self._take(line, found)
             except ValidationError as error:
-                raise self._unsound(number, _first_fault(error)) from None
-            except (KeyError, ValueError) as error:
+                detail = error.errors()[0]
+                place = ".".join(map(str, detail["loc"]))
+                raise self._unsound(number, f"{place}: {detail['msg']}") from None
+            except UNREADABLE as error:
                 raise self._unsound(number, str(error)) from None
         return tuple(found.values())
 
     def _unsound(self, number: int, problem: str) -> JournalBroken:
         return JournalBroken(str(self.path), number, f"no sound look: {problem}")
 
-    def _take(self, line: _Opened | _Closed, found: dict[tuple[str, str], Look]) -> None:
-        key = (line.look, line.run)
-        if isinstance(line, _Closed):
+    def _take(self, line: _Json, found: dict[tuple[str, str], Look]) -> None:
+        key = (line["look"], line["run"])
+        if line["event"] == "opened":
+            look = _LOOK.validate_python(line)
+            request = LookRequest(look.kind, look.target, look.block_sha256, look.settings)
+            if request.look_id(self.heldout_sha256) != look.id:
+                raise ValueError("its id does not fit its content and this held-out set")
+            if key in found:
+                raise ValueError("opened twice by one run")
+            found[key] = look
+        elif line["event"] == "closed":
             if key not in found or found[key].result is not None:
                 raise ValueError("closed, but not open")
-            found[key] = replace(found[key], result=line.result())
-            return
-        look = line.as_look()
-        request = LookRequest(look.kind, look.target, look.block_sha256, look.settings)
-        if request.look_id(self.heldout_sha256) != look.id:
-            raise ValueError("its id does not fit its content and this held-out set")
-        if key in found:
-            raise ValueError("opened twice by one run")
-        found[key] = look
+            found[key] = replace(found[key], result=_Closed.model_validate(line).result())
+        else:
+            raise ValueError(f"unknown event {line['event']!r}")
 
     def _chain(self) -> ChainFile[_Json, _Json]:
         return ChainFile(self.path, _LookLines(self.genesis))
@@ -223,41 +229,11 @@ class _LookLines:
         return raw, ChainedLine(number, previous, own, line)
 
 
-class _Read(BaseModel):
-    """What every line holds; strict, so that a number in quotes is no number."""
+class _Closed(BaseModel):
+    """What `LookResult.to_json` wrote; strict, so that a number in quotes is no number."""
 
-    model_config = ConfigDict(strict=True, frozen=True)
+    model_config = ConfigDict(strict=True)
 
-    look: str
-    run: str
-    at: str
-
-
-class _Opened(_Read):
-    event: Literal["opened"]
-    kind: Annotated[LookKind, Field(strict=False)]
-    target: str
-    block: str
-    settings: dict[str, Any]
-    family: str | None
-    exploratory: bool
-
-    def as_look(self) -> Look:
-        return Look(
-            id=self.look,
-            run=self.run,
-            kind=self.kind,
-            target=self.target,
-            block_sha256=self.block,
-            settings=self.settings,
-            family=self.family,
-            exploratory=self.exploratory,
-            opened_at=self.at,
-        )
-
-
-class _Closed(_Read):
-    event: Literal["closed"]
     scores: dict[str, list[int | float | None]]
     flags: dict[str, list[bool | None]]
     outcomes: dict[str, list[str]]
@@ -266,7 +242,6 @@ class _Closed(_Read):
     decision: str | None
 
     def result(self) -> LookResult:
-        """What `LookResult.to_json` wrote. Raises KeyError or ValueError for anything else."""
         notes = {
             name: tuple(
                 NoteResult(*parts)
@@ -277,33 +252,5 @@ class _Closed(_Read):
         return LookResult(notes, self.calls_sha256, self.figures, self.decision)
 
 
-_LINES: TypeAdapter[_Opened | _Closed] = TypeAdapter(
-    Annotated[_Opened | _Closed, Field(discriminator="event")]
-)
-
-
-def _opened_line(look: Look, targets: Sequence[str]) -> _Json:
-    return {
-        "event": "opened",
-        "at": look.opened_at,
-        "look": look.id,
-        "run": look.run,
-        "kind": str(look.kind),
-        "target": look.target,
-        "block": look.block_sha256,
-        "settings": look.settings,
-        "family": look.family,
-        "targets": list(targets),
-        "exploratory": look.exploratory,
-    }
-
-
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _first_fault(error: ValidationError) -> str:
-    detail = error.errors()[0]
-    place = ".".join(map(str, detail["loc"]))
-    given = "" if isinstance(detail["input"], dict) else f", not {detail['input']!r:.60}"
-    return f"{place}: {detail['msg']}{given}" if place else detail["msg"]

@@ -47,9 +47,7 @@ class NoteSize:
     """Lengths of a held-out note and its transcript: for estimates and the word-count control."""
 
     note_words: int
-    note_characters: int
     transcript_words: int
-    transcript_characters: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +253,7 @@ def _consultations(benchmark: Benchmark, names: Collection[str]) -> tuple[Consul
 def _size(note: Note) -> NoteSize:
     return NoteSize(
         note_words=len(words(note.text)),
-        note_characters=len(note.text),
         transcript_words=len(words(note.transcript)),
-        transcript_characters=len(note.transcript),
     )
 
 
