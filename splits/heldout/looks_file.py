@@ -65,7 +65,7 @@ class LooksFile:
     def beside(cls, manifest: Path, partition: Partition) -> LooksFile:
         """The looks file that belongs to `manifest`."""
         path = manifest.with_name(f"{manifest.stem}.looks.jsonl")
-        heldout = partition.split_sha256["heldout"]
+        heldout = partition.heldout_sha256
         return cls(path, partition.sha256, heldout, partition.planned_looks)
 
     def looks(self) -> tuple[Look, ...]:

@@ -209,7 +209,7 @@ def open_splits(
         labels=tuple(note.label for c in heldout for note in c.notes),
         sizes={note.id: _size(note) for c in heldout for note in c.notes},
         runs=partition.runs,
-        sha256=partition.split_sha256["heldout"],
+        sha256=partition.heldout_sha256,
         planned_looks=partition.planned_looks,
         looks=looks,
         buyer=buyer,

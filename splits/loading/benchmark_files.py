@@ -21,23 +21,14 @@ from typing import Literal
 from heldout.splits.benchmark import Benchmark, CleanMeans
 from heldout.splits.errors import BadInput
 from heldout.splits.loading.group_tables import NEEDED, CleanRow, read_table
-from heldout.splits.loading.grouping import Material, grouped
+from heldout.splits.loading.grouping import grouped
 from heldout.splits.loading.pairs import PairRow, read_pairs
 from heldout.splits.loading.records import Record, csv_records, jsonl_records, object_records
 from heldout.splits.loading.text_files import Faults, InputFile, read_input
-from heldout.splits.loading.transcripts import (
-    Transcript,
-    Transcripts,
-    from_folder,
-    from_records,
-    from_rows,
-)
+from heldout.splits.loading.transcripts import Transcript, Transcripts, from_folder, from_records
 
 UNVERSIONED = "unversioned"
 """The version of a benchmark whose files state none."""
-
-PLACEHOLDER = "(This benchmark has no transcripts.)"
-"""What stands in the transcript slot of a benchmark that declares `transcript: absent`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +84,14 @@ def open_benchmark(source: BenchmarkSource) -> Loaded:
             faults.attempt(_read_consultations, source.consultations, faults)
         raise BadInput(faults.found)
     transcripts = faults.attempt(_transcripts, source, pairs, faults)
-    groups = grouped(_material(source, pairs, transcripts), faults)
+    complete = transcripts is not None and transcripts.complete
+    groups = grouped(
+        pairs.pairs,
+        pairs.clean,
+        transcripts.by_id if transcripts else None,
+        faults,
+        place=str(source.consultations or source.pairs) if complete else None,
+    )
     if not groups.consultations and not faults.found:
         faults.add(str(source.pairs), "holds no note")
     faults.raise_any()
@@ -109,19 +107,6 @@ def open_benchmark(source: BenchmarkSource) -> Loaded:
     for name, digest in (transcripts.files if transcripts else {}).items():
         files[name if name not in files else f"consultations/{name}"] = digest
     return Loaded(benchmark, files, groups.notices)
-
-
-def _material(
-    source: BenchmarkSource, pairs: _PairsFile, transcripts: Transcripts | None
-) -> Material:
-    complete = transcripts is not None and transcripts.complete
-    return Material(
-        pairs=pairs.pairs,
-        clean=pairs.clean,
-        transcripts=transcripts.by_id if transcripts else None,
-        placeholder=PLACEHOLDER,
-        place=str(source.consultations or source.pairs) if complete else None,
-    )
 
 
 def _read_pairs_file(path: Path, faults: Faults) -> _PairsFile:
@@ -146,8 +131,7 @@ def _read_pairs_file(path: Path, faults: Faults) -> _PairsFile:
 
 def _table(file: InputFile, records: list[Record], faults: Faults) -> _PairsFile:
     table = read_table(records, faults)
-    transcripts = from_rows(table.transcripts, faults)
-    return _PairsFile(UNVERSIONED, file.sha256, table.pairs, table.clean, transcripts)
+    return _PairsFile(UNVERSIONED, file.sha256, table.pairs, table.clean, table.transcripts)
 
 
 def _transcripts(source: BenchmarkSource, pairs: _PairsFile, faults: Faults) -> Transcripts | None:

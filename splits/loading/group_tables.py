@@ -24,14 +24,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated, Any
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from heldout.splits.benchmark import NoteClass, Severity, TraceLevel
 from heldout.splits.loading.pairs import PairRow, check_level, check_texts
 from heldout.splits.loading.records import Record
 from heldout.splits.loading.rows import Name, Row, Stratum, Text, read_row
 from heldout.splits.loading.text_files import Faults, suggestion
+from heldout.splits.loading.transcripts import Transcript
 
 NEEDED = ("group", "note_id", "kind", "text")
 OPTIONAL = ("transcript", "stratum", "twin", "level", "severity", "fact", "source")
@@ -39,30 +41,23 @@ OPTIONAL = ("transcript", "stratum", "twin", "level", "severity", "fact", "sourc
 
 @dataclass(frozen=True, slots=True)
 class CleanRow:
-    """One clean note and the place it was read from."""
+    """One clean note."""
 
-    where: str
-    consultation: str
-    stratum: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptRow:
-    """The transcript of a group as one row states it."""
-
-    where: str
     consultation: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """Everything valid in a table."""
+    """Everything valid in a table; `transcripts` by consultation."""
 
     pairs: list[PairRow]
     clean: list[CleanRow]
-    transcripts: list[TranscriptRow]
+    transcripts: dict[str, Transcript]
+
+
+def _or_all(stratum: Any) -> Any:
+    return "all" if stratum is None else stratum
 
 
 class _Clean(Row):
@@ -73,11 +68,11 @@ class _Clean(Row):
     kind: NoteClass
     text: Text
     transcript: Text | None = None
-    stratum: Stratum | None = None
+    stratum: Annotated[Stratum, BeforeValidator(_or_all)] = "all"
 
     @property
     def consultation(self) -> str:
-        return f"{self.stratum or 'all'}|{self.group}"
+        return f"{self.stratum}|{self.group}"
 
 
 class _Edited(_Clean):
@@ -106,7 +101,7 @@ _Placed = tuple[Record, _Clean]
 
 def read_table(records: Iterable[Record], faults: Faults) -> GroupTable:
     """Every valid note of `records`; what is wrong with the others is noted."""
-    table = GroupTable([], [], [])
+    table = GroupTable([], [], {})
     records = list(records)
     _check_names(records, faults)
     groups: dict[str, dict[str, _Placed]] = {}
@@ -115,18 +110,21 @@ def read_table(records: Iterable[Record], faults: Faults) -> GroupTable:
         row = read_row(_model_of(record), record, faults)
         if row is None:
             continue
-        stratum = row.stratum or "all"
-        if strata.setdefault(row.group, stratum) != stratum:
-            known = strata[row.group]
-            faults.add(record.where, f"stratum: group {row.group!r} stands under {known!r} too")
+        if (stratum := strata.setdefault(row.group, row.stratum)) != row.stratum:
+            message = f"stratum: group {row.group!r} stands under {stratum!r} too"
+            faults.add(record.where, message)
         rows = groups.setdefault(row.consultation, {})
         if row.note_id in rows:
             first = rows[row.note_id][0].where
             faults.add(record.where, f"note_id: {row.note_id!r} stands already at {first}")
             continue
         rows[row.note_id] = record, row
-        if row.transcript:
-            table.transcripts.append(TranscriptRow(record.where, row.consultation, row.transcript))
+        if row.transcript is not None:
+            transcript = Transcript(record.where, row.transcript)
+            known = table.transcripts.setdefault(row.consultation, transcript)
+            if known.text != row.transcript:
+                message = f"transcript: differs from that of the group at {known.where}"
+                faults.add(record.where, message)
     for rows in groups.values():
         _read_group(rows, table, faults)
     return table
@@ -154,9 +152,8 @@ def _check_names(records: list[Record], faults: Faults) -> None:
 def _read_group(rows: dict[str, _Placed], table: GroupTable, faults: Faults) -> None:
     clean = {name: row.text for name, (_, row) in rows.items() if row.kind is NoteClass.CLEAN}
     for record, row in rows.values():
-        stratum = row.stratum or "all"
         if not isinstance(row, _Edited):
-            table.clean.append(CleanRow(record.where, row.consultation, stratum, row.text))
+            table.clean.append(CleanRow(row.consultation, row.text))
             continue
         try:
             pair = _pair(row, record.where, _twin(row, clean))
@@ -188,7 +185,6 @@ def _pair(row: _Edited, where: str, clean: str) -> PairRow:
     return PairRow(
         where=where,
         consultation=row.consultation,
-        stratum=row.stratum or "all",
         pair_id=f"{row.consultation}|{row.note_id}",
         note_class=row.kind,
         trace=TraceLevel.COMPLETE if row.kind is NoteClass.OMIT_COMPLETE else row.level,

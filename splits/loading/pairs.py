@@ -42,7 +42,6 @@ class PairRow:
 
     where: str
     consultation: str
-    stratum: str
     pair_id: str
     note_class: NoteClass
     trace: TraceLevel | None
@@ -138,8 +137,12 @@ class _Pair(Row):
     @classmethod
     def _fits(cls, level: Any, info: ValidationInfo) -> Any:
         note_class = info.data.get("note_class")
-        if level is not None and note_class is not None:
+        if level is None:
+            return None
+        if note_class is not None:
             check_level(level if isinstance(level, str) else shown(level), note_class)
+        elif level not in list(TraceLevel):
+            raise ValueError(not_one_of(level, list(map(str, TraceLevel))))
         return level
 
     @field_validator("errored")
@@ -185,7 +188,6 @@ class _Pair(Row):
         return PairRow(
             where=where,
             consultation=f"{self.stratum}|{self.id}",
-            stratum=self.stratum,
             pair_id=self.pair_id,
             note_class=self.note_class,
             trace=self.residual_level,

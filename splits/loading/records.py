@@ -50,7 +50,7 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ObjectMember:
     """A member of the top-level object, or (`element`) one entry of the list that was asked for.
 
     `parsed` is None where a list is announced whose entries follow.
@@ -212,7 +212,7 @@ def _record(where: str, parsed: Parsed, faults: Faults) -> Record | None:
     return None if parsed.problems else Record(where, parsed.value)
 
 
-def _walk(text: str, key: str) -> Iterator[Member]:
+def _walk(text: str, key: str) -> Iterator[ObjectMember]:
     decoder = _Decoder()
     position = _after(text, _skip(text, 0), "{")
     while text[position : position + 1] != "}":
@@ -222,16 +222,16 @@ def _walk(text: str, key: str) -> Iterator[Member]:
         name = decoder.parse(text, position)
         position = _after(text, _skip(text, name.end), ":")
         if name.value == key and text[position : position + 1] == "[":
-            yield Member(key, start, None)
+            yield ObjectMember(key, start, None)
             position = _skip(text, position + 1)
             while text[position : position + 1] != "]":
                 parsed = decoder.parse(text, position)
-                yield Member(key, position, parsed, element=True)
+                yield ObjectMember(key, position, parsed, element=True)
                 position = _comma(text, parsed.end, "]")
             position += 1
         else:
             parsed = decoder.parse(text, position)
-            yield Member(name.value, start, parsed)
+            yield ObjectMember(name.value, start, parsed)
             position = parsed.end
         position = _comma(text, position, "}")
     if _skip(text, position + 1) < len(text):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
 
 from heldout.splits.loading.records import Record, type_name
 from heldout.splits.loading.text_files import Faults, suggestion
@@ -36,7 +36,9 @@ def read_row(model: type[R], record: Record, faults: Faults) -> R | None:
         return model.model_validate(record.value)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            faults.add(record.where, f"{_field(detail)}: {_problem(detail)}")
+            kind, keys, given = detail["type"], detail["loc"], detail["input"]
+            problem = _problem(kind, given, str(keys[-1]), detail.get("ctx", {}))
+            faults.add(record.where, f"{_field(keys)}: {problem}")
         return None
 
 
@@ -84,23 +86,22 @@ def shown(value: object) -> str:
     return repr(value) if isinstance(value, str) else type_name(value)
 
 
-def _field(detail: ErrorDetails) -> str:
-    dotted = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in detail["loc"])
+def _field(keys: tuple[int | str, ...]) -> str:
+    dotted = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
     return dotted.removeprefix(".")
 
 
-def _problem(detail: ErrorDetails) -> str:
-    given = detail["input"]
-    if detail["type"] == "missing":
-        near = suggestion(str(detail["loc"][-1]), [name for name in given if isinstance(name, str)])
+def _problem(kind: str, given: Any, field: str, context: Mapping[str, Any]) -> str:
+    if kind == "missing":
+        near = suggestion(field, [name for name in given if isinstance(name, str)])
         return f"missing{near.replace('did you mean', 'is it')}"
-    if detail["type"] == "value_error":
-        return str(detail["ctx"]["error"])
+    if kind == "value_error":
+        return str(context["error"])
     if given is None:
         return "null, a value is needed"
-    if detail["type"] == "enum":
-        return not_one_of(given, re.findall(r"'([^']*)'", detail["ctx"]["expected"]))
-    return f"{_NEEDED[detail['type']]} is needed, not {type_name(given)}"
+    if kind == "enum":
+        return not_one_of(given, re.findall(r"'([^']*)'", context["expected"]))
+    return f"{_NEEDED[kind]} is needed, not {type_name(given)}"
 
 
 def not_one_of(given: object, names: list[str]) -> str:

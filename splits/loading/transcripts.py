@@ -1,4 +1,4 @@
-"""Where the transcript of a consultation comes from: a JSON Lines file, a folder, or a table."""
+"""Where the transcript of a consultation comes from: a JSON Lines file, or a folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from pydantic import ValidationInfo, field_validator
 
 from heldout.splits.errors import BadInput
-from heldout.splits.loading.group_tables import TranscriptRow
 from heldout.splits.loading.records import Record
 from heldout.splits.loading.rows import Name, Row, Stratum, Text, read_row, text_problem
 from heldout.splits.loading.text_files import Faults, InputFile, read_input, whole_text
@@ -75,16 +74,6 @@ def from_records(records: Iterable[Record], faults: Faults) -> dict[str, Transcr
         # A blank transcript is a fault of its own and must not count as missing as well.
         text, note = (row.transcript, row.note) if row else ("", None)
         found[name] = Transcript(record.where, text, note)
-    return found
-
-
-def from_rows(rows: Iterable[TranscriptRow], faults: Faults) -> dict[str, Transcript]:
-    """Transcripts of a table; rows of one group must not contradict each other."""
-    found: dict[str, Transcript] = {}
-    for row in rows:
-        known = found.setdefault(row.consultation, Transcript(row.where, row.text))
-        if known.text != row.text:
-            faults.add(row.where, f"transcript: differs from that of the group at {known.where}")
     return found
 
 

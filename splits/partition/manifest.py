@@ -101,6 +101,11 @@ class Partition:
             for name in SPLITS
         }
 
+    @property
+    def heldout_sha256(self) -> str:
+        """Digest of held-out alone: what looks are bought for."""
+        return self.split_sha256["heldout"]
+
     @cached_property
     def sha256(self) -> str:
         """Digest of the whole manifest, as computed from its content."""

@@ -20,7 +20,7 @@ from heldout.splits.randomness import bits, shuffled
 from heldout.splits.synthetic.catalogue import Complaint, catalogue
 from heldout.splits.synthetic.checks import Rendered, fault_of, unsupported
 from heldout.splits.synthetic.dialogue import transcript
-from heldout.splits.synthetic.difference import Difference, one_difference
+from heldout.splits.synthetic.difference import TextDifference, one_difference
 from heldout.splits.synthetic.edits import Edit, clean_statements
 from heldout.splits.synthetic.notes import layout_of, note_text
 from heldout.splits.synthetic.plan import FEWEST_PAIRS, Sort, candidates, wanted
@@ -39,7 +39,7 @@ class Pair:
     edit: Edit
     clean: str
     errored: str
-    difference: Difference
+    difference: TextDifference
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,10 @@ def test_the_bytes_on_disk_are_those_of_earlier_versions(looks, monkeypatch):
     settings = {"samples": 1, "t": 0.5, "x": None, "deep": {"a": [1, 2.0]}}
     wanted = LookRequest(LookKind.WINNER, "a" * 64, "c" * 64, settings)
     looks.close(looks.open(wanted, Buyer("r ü", family)), RESULT)
-    assert sha256_file(looks.path) == "8390682402c7c3315f4ea47a3d672f932b5b8d82f68228bd28788151608b8f87"
+    assert (
+        sha256_file(looks.path)
+        == "8390682402c7c3315f4ea47a3d672f932b5b8d82f68228bd28788151608b8f87"
+    )
 
 
 # --- the chain

@@ -9,9 +9,9 @@ from heldout.experiments.practice.import_release import import_release
 from heldout.splits.benchmark import NoteClass
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.medec import read_medec
-from heldout.splits.importers.primock57 import read_primock57
-from heldout.splits.importers.textgrid import read_textgrid
-from heldout.splits.loading.benchmark_files import PLACEHOLDER, BenchmarkSource, load
+from heldout.splits.importers.primock57 import read_primock57, read_textgrid
+from heldout.splits.loading.benchmark_files import BenchmarkSource, load
+from heldout.splits.loading.grouping import PLACEHOLDER
 
 LAYOUT = Path(__file__).parents[2] / "data" / "omissionbench"
 

@@ -10,12 +10,8 @@ from tests.splits.real import real
 
 from heldout.splits.benchmark import CleanMeans, NoteClass, Severity, TraceLevel, note_id
 from heldout.splits.errors import BadInput
-from heldout.splits.loading.benchmark_files import (
-    PLACEHOLDER,
-    BenchmarkSource,
-    load,
-    open_benchmark,
-)
+from heldout.splits.loading.benchmark_files import BenchmarkSource, load, open_benchmark
+from heldout.splits.loading.grouping import PLACEHOLDER
 
 OMISSION = {"class": "omit-complete", "type": "omit", "residual_level": "complete"}
 LAYOUT = Path(__file__).parents[2] / "data" / "omissionbench"
@@ -263,6 +259,11 @@ def test_a_wrong_field_is_named_with_what_would_be_right(tmp_path, fields, expec
     (fault, *more) = changed(tmp_path, **fields)
     assert fault.startswith(f"{tmp_path / 'pairs.jsonl'}:2: {expected}")
     assert not [m for m in more if "no transcript" not in m]
+
+
+def test_a_wrong_class_hides_no_wrong_level(tmp_path):
+    faults = changed(tmp_path, **{"class": "ad", "residual_level": "week"})
+    assert [fault.split(": ")[1] for fault in faults] == ["class", "residual_level"]
 
 
 def test_a_misspelt_field_is_suggested(tmp_path):
