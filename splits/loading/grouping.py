@@ -54,7 +54,7 @@ def grouped(
         _check_twins(rows, transcript, faults)
         texts = {row.clean for row in rows} | {row.text for row in clean_of.get(name, [])}
         spoken = PLACEHOLDER if transcript is None else transcript.text
-        consultations.append(_consultation(name, spoken, texts, rows))
+        consultations.append(consultation_of(name, spoken, texts, rows))
     if idle := sorted(set(transcripts or {}) - set(pairs_of) - set(clean_of)):
         notices.append(f"{len(idle)} consultation(s) without a note left out: {', '.join(idle)}")
     return Groups(tuple(consultations), tuple(notices))
@@ -97,9 +97,10 @@ def _check_twins(rows: list[PairRow], transcript: Transcript | None, faults: Fau
             faults.add(row.where, f"clean: differs from the note at {transcript.where}")
 
 
-def _consultation(
+def consultation_of(
     name: str, transcript: str, clean_texts: set[str], rows: list[PairRow]
 ) -> Consultation:
+    """One consultation of `stratum|id`: its clean texts, and its pairs in their order."""
     stratum = name.partition("|")[0]
     clean_ids = {text: note_id(name, text, NoteClass.CLEAN, text) for text in clean_texts}
     siblings = (*sorted(clean_texts), *(row.errored for row in rows))

@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from heldout.splits.errors import BadInput
@@ -49,27 +50,13 @@ class Parsed:
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectMember:
-    """A member of the top-level object, or (`element`) one entry of the list that was asked for.
-
-    `parsed` is None where a list is announced whose entries follow.
-    """
-
-    name: str
-    position: int
-    parsed: Parsed | None
-    element: bool = False
-
-
 def jsonl_records(file: InputFile, faults: Faults) -> list[Record]:
     """One record a line; a line that is no JSON object is noted as a fault."""
     records = []
     for line in text_lines(file, faults):
-        where = f"{file.path}:{line.number}"
-        parsed = faults.attempt(_whole_value, where, line.text)
-        if parsed is not None and (record := _record(where, parsed, faults)) is not None:
-            records.append(record)
+        parsed = faults.attempt(_whole_value, file.path, line.text, line.number)
+        if parsed is not None:
+            records.extend(_record(f"{file.path}:{line.number}", parsed, faults))
     return records
 
 
@@ -79,31 +66,27 @@ def object_records(file: InputFile, key: str, faults: Faults) -> ObjectFile:
     Raises BadInput where the file as a whole is no such object; faults of entries are noted.
     """
     text = whole_text(file)
-    result = ObjectFile({}, [])
+    whole = _whole_value(file.path, text, 1).value
+    if not isinstance(whole, dict):
+        raise BadInput.one(f"{file.path}:1", f"an object is needed, not {type_name(whole)}")
+    if not isinstance(whole.get(key), list):
+        raise BadInput.one(str(file.path), f"{key}: the object must hold a list of this name")
+    members = {name: value for name, value in whole.items() if name != key}
+    records: list[Record] = []
     seen: set[str] = set()
     line, counted = 1, 0
-    try:
-        for member in _walk(text, key):
-            line, counted = line + text.count("\n", counted, member.position), member.position
-            where = f"{file.path}:{line}"
-            if member.element and member.parsed is not None:
-                record = _record(where, member.parsed, faults)
-                result.records.extend([] if record is None else [record])
-                continue
-            if member.name in seen:
-                faults.add(where, f"{member.name}: stands twice in the object")
-            seen.add(member.name)
-            if member.parsed is not None:
-                result.members[member.name] = member.parsed.value
-    except json.JSONDecodeError as error:
-        raise BadInput.one(f"{file.path}:{error.lineno}", _syntax(error, text)) from None
-    except (RecursionError, ValueError) as error:
-        raise BadInput.one(f"{file.path}:{line}", _unreadable(error)) from None
-    if key not in seen or key in result.members:
-        raise BadInput.one(str(file.path), f"{key}: the object must hold a list of this name")
-    if not result.records and not faults.found:
+    for name, position, entry in _walk(text, key):
+        line, counted = line + text.count("\n", counted, position), position
+        where = f"{file.path}:{line}"
+        if entry is not None:
+            records.extend(_record(where, entry, faults))
+        elif name in seen:
+            faults.add(where, f"{name}: stands twice in the object")
+        else:
+            seen.add(name)
+    if not records and not faults.found:
         raise BadInput.one(str(file.path), f"{key}: the list is empty")
-    return result
+    return ObjectFile(members, records)
 
 
 def csv_records(
@@ -191,68 +174,55 @@ class _Decoder(json.JSONDecoder):
         self.problems.append(f"{name} is not JSON: use null or a finite number")
 
 
-def _whole_value(where: str, text: str) -> Parsed:
+def _whole_value(path: Path, text: str, line: int) -> Parsed:
+    """The one value that `text` is; it starts in `line` of the file at `path`."""
     try:
-        parsed = _Decoder().parse(text, _skip(text, 0))
+        parsed = _Decoder().parse(text, _gap(text, 0))
         if text[parsed.end :].strip():
             raise json.JSONDecodeError("Extra data", text, parsed.end)
     except json.JSONDecodeError as error:
-        raise BadInput.one(where, _syntax(error, text)) from None
+        raise BadInput.one(f"{path}:{line + error.lineno - 1}", _syntax(error, text)) from None
     except (RecursionError, ValueError) as error:
-        raise BadInput.one(where, _unreadable(error)) from None
+        raise BadInput.one(f"{path}:{line}", _unreadable(error)) from None
     return parsed
 
 
-def _record(where: str, parsed: Parsed, faults: Faults) -> Record | None:
+def _record(where: str, parsed: Parsed, faults: Faults) -> list[Record]:
     for problem in parsed.problems:
         faults.add(where, problem)
     if not isinstance(parsed.value, dict):
         faults.add(where, f"an object is needed, not {type_name(parsed.value)}")
-        return None
-    return None if parsed.problems else Record(where, parsed.value)
+        return []
+    return [] if parsed.problems else [Record(where, parsed.value)]
 
 
-def _walk(text: str, key: str) -> Iterator[ObjectMember]:
+def _walk(text: str, key: str) -> Iterator[tuple[str, int, Parsed | None]]:
+    """Name and place of each member of an object known to be sound, None behind them.
+
+    Where the member `key` is a list, its entries follow with their own places.
+    """
     decoder = _Decoder()
-    position = _after(text, _skip(text, 0), "{")
-    while text[position : position + 1] != "}":
-        start = position
-        if text[position : position + 1] != '"':
-            raise json.JSONDecodeError("Expecting a name in double quotes", text, position)
-        name = decoder.parse(text, position)
-        position = _after(text, _skip(text, name.end), ":")
-        if name.value == key and text[position : position + 1] == "[":
-            yield ObjectMember(key, start, None)
-            position = _skip(text, position + 1)
-            while text[position : position + 1] != "]":
-                parsed = decoder.parse(text, position)
-                yield ObjectMember(key, position, parsed, element=True)
-                position = _comma(text, parsed.end, "]")
-            position += 1
+    position = _gap(text, text.index("{") + 1)
+    while text[position] != "}":
+        start, name = position, decoder.parse(text, position)
+        yield name.value, start, None
+        position = _gap(text, name.end)
+        if name.value == key and text[position] == "[":
+            position = _gap(text, position + 1)
+            while text[position] != "]":
+                entry = decoder.parse(text, position)
+                yield key, position, entry
+                position = _gap(text, entry.end)
+            position = _gap(text, position + 1)
         else:
-            parsed = decoder.parse(text, position)
-            yield ObjectMember(name.value, start, parsed)
-            position = parsed.end
-        position = _comma(text, position, "}")
-    if _skip(text, position + 1) < len(text):
-        raise json.JSONDecodeError("Extra data", text, _skip(text, position + 1))
+            position = _gap(text, decoder.parse(text, position).end)
 
 
-def _skip(text: str, position: int) -> int:
-    while text[position : position + 1] in (" ", "\t", "\n", "\r"):
+def _gap(text: str, position: int) -> int:
+    """Where the next name, value or bracket is, behind white space and what separates them."""
+    while text[position : position + 1] in tuple(" \t\n\r,:"):
         position += 1
     return position
-
-
-def _after(text: str, position: int, symbol: str) -> int:
-    if text[position : position + 1] != symbol:
-        raise json.JSONDecodeError(f"Expecting '{symbol}'", text, position)
-    return _skip(text, position + 1)
-
-
-def _comma(text: str, position: int, closing: str) -> int:
-    position = _skip(text, position)
-    return position if text[position : position + 1] == closing else _after(text, position, ",")
 
 
 def _syntax(error: json.JSONDecodeError, text: str) -> str:

@@ -50,7 +50,6 @@ def _change(fact: SheetFact, claim: SheetFact, attr: str, sheet: Sheet) -> Edit:
     critical = attr == "side" or DETAIL_SEVERITY.get(attr) == "critical"
     return Edit(
         note_class=NoteClass.CHANGE,
-        trace=None,
         severity=Severity.CRITICAL if critical else Severity(fact.slot.severity),
         fact=fact,
         claim=claim,

@@ -19,7 +19,7 @@ DETAIL_SEVERITY = {
 _RANK = {"critical": 0, "supporting": 1, "peripheral": 2}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """One edit of the clean note.
 
@@ -30,14 +30,14 @@ class Edit:
     """
 
     note_class: NoteClass
-    trace: TraceLevel | None
     severity: Severity
     fact: SheetFact
-    claim: SheetFact | None
-    attr: str | None
-    removed: NoteStatement | None
-    inserted: NoteStatement | None
     statements: tuple[NoteStatement, ...]
+    trace: TraceLevel | None = None
+    claim: SheetFact | None = None
+    attr: str | None = None
+    removed: NoteStatement | None = None
+    inserted: NoteStatement | None = None
     sites: tuple[Site, ...] = ()
 
     @property
@@ -85,10 +85,7 @@ def removal(fact: SheetFact, sheet: Sheet, trace: TraceLevel) -> Edit | None:
         trace=trace,
         severity=Severity(fact.slot.severity),
         fact=fact,
-        claim=None,
-        attr=None,
         removed=gone,
-        inserted=None,
         statements=tuple(item for item in clean_statements(sheet) if item != gone),
         sites=tuple(_site(item, sheet, "strong") for item in left),
     )
@@ -109,7 +106,6 @@ def detail_removal(fact: SheetFact, sheet: Sheet, path: Path) -> Edit | None:
             max(DETAIL_SEVERITY[attr], fact.slot.severity, key=_RANK.__getitem__),
         ),
         fact=fact,
-        claim=None,
         attr=attr,
         removed=before,
         inserted=after,
@@ -124,12 +120,9 @@ def addition(fact: SheetFact, sheet: Sheet) -> Edit:
     facts = sorted((*sheet.facts, claim), key=lambda item: sheet.order.index(item.slot.id))
     return Edit(
         note_class=NoteClass.ADD,
-        trace=None,
         severity=Severity(fact.slot.severity),
         fact=claim,
         claim=claim,
-        attr=None,
-        removed=None,
         inserted=statement(claim, claim.parts[0], sheet),
         statements=tuple(item for each in facts for item in statements_of(each, sheet)),
     )

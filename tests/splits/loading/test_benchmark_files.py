@@ -465,8 +465,8 @@ def test_faults_of_the_second_file_stand_beside_a_missing_first(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("{", ":1: not JSON: Expecting a name in double quotes"),
-        ("[]", ":1: not JSON: Expecting '{'"),
+        ("{", ":1: not JSON: Expecting property name enclosed in double quotes"),
+        ("[]", ":1: an object is needed, not a list"),
         ("{}", ": pairs: the object must hold a list of this name"),
         ('{"dataset_version": "1", "pairs": {}}', ": pairs: the object must hold a list"),
         ('{"dataset_version": "1", "pairs": []}', ": pairs: the list is empty"),
