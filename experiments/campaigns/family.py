@@ -19,6 +19,7 @@ from heldout.experiments.campaigns.building import Confirmations, target_of
 from heldout.experiments.campaigns.checks import Checked, check
 from heldout.experiments.campaigns.config import Config
 from heldout.experiments.campaigns.config_file import load_config
+from heldout.experiments.campaigns.parts import refuse_changed
 from heldout.experiments.campaigns.run_directory import FAMILY_FILE, RunDirectory
 from heldout.experiments.campaigns.running import (
     continuing,
@@ -40,7 +41,7 @@ from heldout.experiments.campaigns.session import (
 )
 from heldout.gepa.gate.decide import decide_family
 from heldout.gepa.gate.decision import Decision
-from heldout.gepa.gate.outcome import Outcome
+from heldout.gepa.gate.outcome import CampaignResult
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, Fault, HeldoutError, UserFault
 from heldout.splits.heldout.looks import Family
@@ -116,6 +117,9 @@ def resume_family(folder: Path, settings: Sequence[str], options: Options) -> li
         only_raised(load_config(run.config, before, stored=True), config)
     if all(run.finished for run in so_far):
         return [Ended(run, None) for run in so_far]
+    for config, begun in zip(configs, so_far, strict=True):
+        if begun.has_begun:
+            refuse_changed(config, begun.opened.parts)
     members = _members(configs, folder)
     family = _declared(members, listed["id"])
     for run in runs:
@@ -182,13 +186,13 @@ def _work(tasks: Sequence[Task]) -> list[Ended]:
     return done + [Ended(Run.at(t.run.path), error) for t in tasks[len(done) :]]
 
 
-def _explore(task: Task, stack: ExitStack, opened: list[tuple[Task, Sitting]]) -> Outcome:
+def _explore(task: Task, stack: ExitStack, opened: list[tuple[Task, Sitting]]) -> CampaignResult:
     open_ = stack.enter_context(sitting(task))
     opened.append((task, open_))
     return open_.campaign.explore()
 
 
-def _decided(tasks: Sequence[Task], explored: Sequence[Outcome]) -> list[Outcome]:
+def _decided(tasks: Sequence[Task], explored: Sequence[CampaignResult]) -> list[CampaignResult]:
     """Holm over the members that have held-out figures."""
     names = [task.checked.config.name for task in tasks]
     decisions: Mapping[str, Decision] = {
