@@ -23,7 +23,7 @@ note the pair `stratum|group|note_id`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidationInfo, field_validator
@@ -49,11 +49,11 @@ class CleanRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """Everything valid in a table; `transcripts` by consultation."""
+    """Everything valid in a file; pairs alone where it is no table. `transcripts` by name."""
 
     pairs: list[PairRow]
-    clean: list[CleanRow]
-    transcripts: dict[str, Transcript]
+    clean: list[CleanRow] = field(default_factory=list)
+    transcripts: dict[str, Transcript] = field(default_factory=dict)
 
 
 def _or_all(stratum: Any) -> Any:
@@ -101,7 +101,7 @@ _Placed = tuple[Record, _Clean]
 
 def read_table(records: Iterable[Record], faults: Faults) -> GroupTable:
     """Every valid note of `records`; what is wrong with the others is noted."""
-    table = GroupTable([], [], {})
+    table = GroupTable([])
     records = list(records)
     _check_names(records, faults)
     groups: dict[str, dict[str, _Placed]] = {}

@@ -99,7 +99,7 @@ def _problem(kind: str, given: Any, field: str, context: Mapping[str, Any]) -> s
         return str(context["error"])
     if given is None:
         return "null, a value is needed"
-    if kind == "enum":
+    if kind in ("enum", "literal_error"):
         return not_one_of(given, re.findall(r"'([^']*)'", context["expected"]))
     return f"{_NEEDED[kind]} is needed, not {type_name(given)}"
 

@@ -135,7 +135,7 @@ def test_medec_without_a_correction_is_a_fault_and_an_empty_correction_a_notice(
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     faults = faults_of("medec", file, tmp_path / "out.jsonl")
     assert "corrected_text: is needed" in faults[0]
-    assert "error_flag: must be 0 or 1, not '2'" in faults[1]
+    assert "error_flag: '2' is not one of 0, 1" in faults[1]
 
 
 def test_the_real_medec_sample_loads_by_vignette(tmp_path):
