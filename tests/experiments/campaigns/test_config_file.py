@@ -97,7 +97,7 @@ def test_required_keys_are_named(tmp_path: Path) -> None:
         ("", "must be a mapping"),
         ("- a\n- b\n", "must be a mapping"),
         ("a: [1\n", "is not YAML"),
-        ("name: x\nname: y\n", "name is given twice"),
+        ("name: x\nname: y\n", "c.yaml:2: name: is given twice (first in line 1)"),
         ("a: &x [*x]\n", ""),
         ("\t- x", "is not YAML"),
     ],
