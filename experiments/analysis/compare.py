@@ -13,6 +13,7 @@ import numpy as np
 
 from heldout.gepa.gate.rules import RuleVerdict, all_rules
 from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.record.codec import plain
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.agreement.length import LengthFollowing, length_following
 from heldout.gepa.statistics.declared import Figure, figure
@@ -24,7 +25,7 @@ from heldout.gepa.statistics.intervals.resampling import (
     generator,
 )
 from heldout.gepa.statistics.intervals.swept_bootstrap import swept_difference, swept_interval
-from heldout.gepa.statistics.measures import measures_json
+from heldout.gepa.statistics.measures import measures_of_table
 from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, Swept, swept, threshold_flags
 from heldout.gepa.statistics.rates.paired import Paired, paired
 from heldout.gepa.statistics.rates.ranking import auc, youden
@@ -237,13 +238,13 @@ def to_json(result: Comparison) -> dict[str, Any]:
                 "p": flags.consultations.p,
             },
         },
-        "rules": [verdict.to_json() for verdict in result.verdicts],
+        "rules": [plain(verdict) for verdict in result.verdicts],
     }
 
 
 def side_json(side: JudgeSide) -> dict[str, Any]:
     """One judge: the measures object with counts, slices and threshold-free figures beside."""
-    body = measures_json(side.table)
+    body: dict[str, Any] = plain(measures_of_table(side.table))
     body["swept"] = {
         **side.swept.to_json(),
         "interval": _interval(side.swept_interval),

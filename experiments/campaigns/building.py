@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from heldout.experiments.campaigns.checks import (
     Checked,
@@ -16,7 +15,7 @@ from heldout.experiments.campaigns.checks import (
     role_caps_of,
 )
 from heldout.experiments.campaigns.config import Config
-from heldout.experiments.campaigns.partition_event import card_facts, partition_body
+from heldout.experiments.campaigns.partition_event import card_facts, partition_event
 from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.students import build_student
 from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
@@ -24,7 +23,7 @@ from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
 from heldout.gepa.objective import DetectionFirst, Objective, PairedFirst, SeverityWeighted
 from heldout.gepa.parts import Held, Parts, Seed
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.events import OpenedEvent
 from heldout.gepa.record.journal import Observer, RunJournal
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.settings import AcceptanceName, SearchSettings
@@ -59,14 +58,6 @@ class Session:
     caller: Caller
     store: CallStore
     splits: Splits
-
-
-@dataclass(frozen=True)
-class Remark:
-    """What a session says of itself at its start."""
-
-    kind: EventKind
-    body: Mapping[str, Any]
 
 
 @dataclass
@@ -133,7 +124,7 @@ def open_session(
     *,
     observers: tuple[Observer, ...],
     stop: Callable[[], str | None],
-    first: Remark,
+    first: OpenedEvent,
     confirmations: Confirmations | None = None,
 ) -> Iterator[Session]:
     """Open everything a campaign needs, and close it again whatever happens.
@@ -154,7 +145,7 @@ def open_session(
             closing(RunJournal(run.journal, observers, before_write=store.sync))
         )
         ledger.restore(store.calls())
-        journal.remark(first.kind, first.body)
+        journal.remark(first)
         _check_models(checked)
         runner = stack.enter_context(asyncio.Runner())
         models = open_models(
@@ -236,7 +227,8 @@ def _parts(
         spending=spending,
         runner=runner,
         held=held,
-        partition_body=partition_body(checked, splits),
+        partition=partition_event(checked, splits),
+        simulated=checked.simulated,
         facts=card_facts(checked, splits),
     )
 

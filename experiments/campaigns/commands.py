@@ -21,12 +21,13 @@ from heldout.experiments.campaigns.run_directory import (
 )
 from heldout.experiments.campaigns.running import prepare, resume, start
 from heldout.experiments.campaigns.session import Ended, Options
-from heldout.experiments.campaigns.summary import Json, summarise
-from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput
 from heldout.splits.heldout.looks_file import LooksFile
 from heldout.splits.partition.manifest import freeze, read_manifest
 from heldout.splits.synthetic import draw, write_jsonl
+
+Json = dict[str, Any]
 
 
 def run_campaigns(
@@ -70,17 +71,10 @@ def resume_campaign(
     return _finish(resume(run, settings, options), as_json)
 
 
-def show_status(run: Path, *, as_json: bool) -> None:
+def show_status(path: Path, *, as_json: bool) -> None:
     """Print where a run stands."""
-    summary = summary_of(run)
-    print(_json(summary) if as_json else status_text(summary))
-
-
-def summary_of(run: Path) -> Json:
-    """The JSON object of a run that has begun or is about to."""
-    directory = existing_run(run)
-    events = read_journal(directory.journal) if directory.journal.exists() else []
-    return summarise(directory.path, events)
+    run = Run.at(existing_run(path).path)
+    print(_json(run.to_json()) if as_json else status_text(run))
 
 
 def freeze_split(
@@ -167,11 +161,7 @@ def make_synthetic(consultations: int, seed: int, out: Path, *, as_json: bool) -
 
 def _finish(ended: Ended, as_json: bool) -> int:
     """Print how a session ended and return the exit status."""
-    summary = summarise(ended.run.path, ended.events)
-    if as_json:
-        print(_json(summary))
-    else:
-        print(ending(summary))
+    print(_json(ended.run.to_json()) if as_json else ending(ended.run))
     _say_untracked(ended)
     if ended.error is not None:
         print(ended.error, file=sys.stderr)
@@ -180,12 +170,12 @@ def _finish(ended: Ended, as_json: bool) -> int:
 
 def _finish_family(done: Sequence[Ended], as_json: bool) -> int:
     """Print how every campaign of a family ended and return the worst exit status."""
-    summaries = [summarise(ended.run.path, ended.events) for ended in done]
+    runs = [ended.run for ended in done]
     if as_json:
-        print(_json({"campaigns": summaries}))
+        print(_json({"campaigns": [run.to_json() for run in runs]}))
     else:
-        for summary in summaries:
-            print(f"\n{summary['name']}{ending(summary)}")
+        for run in runs:
+            print(f"\n{run.name}{ending(run)}")
     for ended in done:
         _say_untracked(ended)
     # One fault stops them all; it is told once.

@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 
 from heldout.experiments.campaigns.config import Config
 from heldout.splits.errors import BadInput, Fault
+from heldout.splits.hashing import sha256_json
 
 Path_ = tuple[str | int, ...]
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -64,11 +65,12 @@ class Source:
         return f"{self.path}: {dotted}" if dotted else str(self.path)
 
 
-def load_config(path: Path, settings: Sequence[str] = ()) -> Config:
+def load_config(path: Path, settings: Sequence[str] = (), *, stored: bool = False) -> Config:
     """The configuration in `path` with `--set key=value` options applied over it.
 
     Relative paths in the file are relative to the file, those of `--set` to the working folder.
-    Raises BadInput with every fault found.
+    `stored`: the file is one that a run wrote for itself, perhaps by an older version; keys that
+    are no longer known are passed over there. Raises BadInput with every fault found.
     """
     source = read_yaml(path)
     overrides = [parse_setting(text) for text in settings]
@@ -82,13 +84,33 @@ def load_config(path: Path, settings: Sequence[str] = ()) -> Config:
     _resolve_paths(source.tree, Path.cwd())
     faults += _read_seeds(source, path.parent)
     try:
-        config = Config.model_validate(source.tree)
+        config = _validated(source.tree, stored=stored)
     except ValidationError as error:
         found = [_fault(source, where, detail) for detail in error.errors()]
         raise BadInput([*faults, *(f for f in found if f is not None)]) from None
     if faults:
         raise BadInput(faults)
     return config
+
+
+def config_digest(path: Path) -> str:
+    """Digest of a stored configuration's own content, whatever this version knows of its keys."""
+    return sha256_json(read_yaml(path).tree)
+
+
+def _validated(tree: dict[str, Any], *, stored: bool) -> Config:
+    try:
+        return Config.model_validate(tree)
+    except ValidationError as error:
+        unknown = [e["loc"] for e in error.errors() if e["type"] == "extra_forbidden"]
+        if not stored or len(unknown) < error.error_count():
+            raise
+        for *path, key in unknown:
+            section: Any = tree
+            for part in path:
+                section = section[part]
+            del section[key]
+        return Config.model_validate(tree)
 
 
 def read_yaml(path: Path) -> Source:

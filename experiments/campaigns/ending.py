@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.campaigns.calls_told import calls_lines
+from heldout.gepa.record.events import MeasuresPair
+from heldout.gepa.record.run import Run
+from heldout.gepa.settings import Primary
 
 Json = dict[str, Any]
 
@@ -33,35 +36,33 @@ SEARCH_ENDS = {
 }
 
 
-def decision_sentence(summary: Json) -> str:
+def decision_sentence(run: Run) -> str:
     """The decision with its reason in one sentence."""
-    decision, reason = summary["decision"], summary["reason"]
-    if decision is None:
-        return f"no decision yet ({summary['status']})"
-    if reason is None:
-        return MEANING[decision]
-    side = str(reason).removeprefix("side:")
-    told = REASONS.get(reason, f"harm is shown on a side condition ({side.replace('_', ' ')})")
-    return f"{MEANING[decision]}: {told}"
+    if run.decision is None:
+        return f"no decision yet ({run.status})"
+    if run.reason is None:
+        return MEANING[run.decision]
+    harmed = run.reason.removeprefix("side:").replace("_", " ")
+    told = REASONS.get(run.reason, f"harm is shown on a side condition ({harmed})")
+    return f"{MEANING[run.decision]}: {told}"
 
 
-def status_text(summary: Json) -> str:
+def status_text(run: Run) -> str:
     """Where a run stands, a line a fact."""
-    counts, budget = summary["candidates"], summary["budget"]
-    usd = "unknown" if budget["usd"] is None else f"{budget['usd']:.2f}"
+    counts, cost = run.candidates, run.budget
+    usd = "unknown" if cost.usd is None else f"{cost.usd:.2f}"
+    why = f" ({run.finish_reason})" if run.finish_reason else ""
     lines = [
-        f"{summary['name']}: {summary['status']}"
-        + (f" ({summary['finish_reason']})" if summary["finish_reason"] else ""),
-        f"decision: {decision_sentence(summary)}",
-        f"candidates: {counts['seeds']} seeds, {counts['proposed']} proposed, "
-        f"{counts['entered']} entered, {counts['merges']} merges",
-        f"spent: {budget['calls']} calls, {budget['tokens']} tokens, USD {usd}, "
-        f"{budget['wall_s']:.0f} s",
-        *calls_lines(summary["calls"]),
-        *_figures(summary),
-        *(["simulated models"] if summary["simulated"] else []),
-        *_next_step(summary),
-        f"lineage {summary['lineage_sha256']}",
+        f"{run.name}: {run.status}{why}",
+        f"decision: {decision_sentence(run)}",
+        f"candidates: {counts.seeds} seeds, {counts.proposed} proposed, "
+        f"{counts.entered} entered, {counts.merges} merges",
+        f"spent: {cost.calls} calls, {cost.tokens} tokens, USD {usd}, {cost.wall_s:.0f} s",
+        *calls_lines(run.calls),
+        *_figures(run),
+        *(["simulated models"] if run.simulated else []),
+        *_next_step(run),
+        f"lineage {run.lineage_sha256}",
     ]
     return "\n".join(lines)
 
@@ -75,32 +76,32 @@ STOPPED = {
 }
 
 
-def _next_step(summary: Json) -> list[str]:
+def _next_step(run: Run) -> list[str]:
     """How to go on with a run that is not finished."""
-    run = _shown(summary["run_dir"])
-    match summary["status"]:
+    again = f"{program()} resume {_shown(run.run_dir)}"
+    match run.status:
         case "stopped" | "failed":
-            why = STOPPED.get(summary["finish_reason"], summary["finish_reason"])
-            return [f"it stopped because {why}; continue: {program()} resume {run}"]
+            why = STOPPED.get(run.finish_reason or "", run.finish_reason)
+            return [f"it stopped because {why}; continue: {again}"]
         case "running":
-            return [f"if no process is at work on it: {program()} resume {run}"]
+            return [f"if no process is at work on it: {again}"]
     return []
 
 
-def ending(summary: Json) -> str:
+def ending(run: Run) -> str:
     """What `run` and `resume` print last: the decision, the figures, where everything is."""
-    run_dir = _shown(summary["run_dir"])
-    lines = ["", f"Decision: {decision_sentence(summary)}", *_figures(summary)]
-    lines += [f"Calls:    {line}" for line in calls_lines(summary["calls"])]
-    lines += [f"          but {line}" for line in summary["caveats"]]
-    if summary["simulated"]:
+    run_dir = _shown(run.run_dir)
+    lines = ["", f"Decision: {decision_sentence(run)}", *_figures(run)]
+    lines += [f"Calls:    {line}" for line in calls_lines(run.calls)]
+    lines += [f"          but {line}" for line in run.caveats]
+    if run.simulated:
         lines.append(f"          {SIMULATED}")
-    if summary["prompt_file"]:
-        lines.append(f"Prompt:   {_shown(summary['prompt_file'])} (its card beside it)")
+    if run.prompt_file:
+        lines.append(f"Prompt:   {_shown(run.prompt_file)} (its card beside it)")
     lines.append(f"Run:      {run_dir}")
-    if summary["finish_reason"] in SEARCH_ENDS:
-        lines.append(f"          the search ended early: {SEARCH_ENDS[summary['finish_reason']]}")
-    if summary["status"] == "finished":
+    if run.finish_reason in SEARCH_ENDS:
+        lines.append(f"          the search ended early: {SEARCH_ENDS[run.finish_reason]}")
+    if run.status == "finished":
         lines.append(f"Report:   {run_dir}/report.html")
         lines.append(f"Lineage in MLflow: {program()} ui {run_dir}")
     else:
@@ -131,35 +132,32 @@ def program() -> str:
     if shutil.which("heldout"):
         return "heldout"
     beside = Path(sys.executable).with_name("heldout")
-    return _shown(str(beside)) if beside.exists() else f"{_shown(sys.executable)} -m {MODULE}"
+    return _shown(beside) if beside.exists() else f"{_shown(Path(sys.executable))} -m {MODULE}"
 
 
-def _figures(summary: Json) -> list[str]:
+def _figures(run: Run) -> list[str]:
     """Accept and held-out figures of the primary pairs, with the interval of the difference."""
     lines = []
-    accept, heldout = summary["accept"], summary["heldout"]
-    if accept:
-        lines.append(f"Accept:   {_pair(accept, summary['primary'])}")
-    if heldout:
-        lines.append(f"Held-out: {_pair(heldout, summary['primary'])}")
-        gap = heldout["difference"]
-        if gap:
+    if run.accept:
+        lines.append(f"Accept:   {_pair(run.accept, run.primary)}")
+    if run.heldout:
+        lines.append(f"Held-out: {_pair(run.heldout, run.primary)}")
+        if gap := run.heldout.difference:
             lines.append(
-                f"          difference {gap['estimate']:+.3f} "
-                f"[{gap['low']:+.3f}, {gap['high']:+.3f}] at level {gap['level']:g}"
+                f"          difference {gap.estimate:+.3f} "
+                f"[{gap.low:+.3f}, {gap.high:+.3f}] at level {gap.level:g}"
             )
     return lines
 
 
-def _pair(side: Json, primary: str) -> str:
-    base, won = side["baseline"][primary], side["winner"][primary]
-    shown = ["n/a" if value is None else f"{value:.3f}" for value in (base, won)]
+def _pair(found: MeasuresPair, primary: Primary) -> str:
+    values = (found.baseline.paired(primary), found.winner.paired(primary))
+    shown = ["n/a" if value is None else f"{value:.3f}" for value in values]
     return f"{primary.replace('_', ' ')} {shown[0]} (baseline) to {shown[1]} (winner)"
 
 
-def _shown(path: str) -> str:
+def _shown(path: Path | None) -> str:
     """A path relative to the working folder where it lies below it."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except ValueError:
-        return path
+    if path is None:
+        return "nowhere"
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

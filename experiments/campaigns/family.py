@@ -38,11 +38,10 @@ from heldout.experiments.campaigns.session import (
     ended,
     sitting,
 )
-from heldout.gepa.gate.decide import Decision, decide_family
-from heldout.gepa.gate.outcome import Explored
-from heldout.gepa.record.events import EventKind
-from heldout.gepa.record.journal import read_journal
-from heldout.gepa.record.run import Record
+from heldout.gepa.gate.decide import decide_family
+from heldout.gepa.gate.decision import Decision
+from heldout.gepa.gate.outcome import Outcome
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, Fault, HeldoutError, UserFault
 from heldout.splits.heldout.looks import Family
 
@@ -83,9 +82,7 @@ def start_family(members: Sequence[Member], folder: Path, options: Options) -> l
     family = _declared(members, uuid.uuid4().hex[:12])
     folder = folder.resolve()
     tasks = [
-        Task(
-            m.checked, m.run, identity(m.checked.config, options, family), options, EventKind.OPENED
-        )
+        Task(m.checked, m.run, identity(m.checked.config, options, family), options)
         for m in members
     ]
     for task in tasks:
@@ -112,21 +109,21 @@ def resume_family(folder: Path, settings: Sequence[str], options: Options) -> li
     only_caps(settings)
     listed = json.loads((folder / FAMILY_FILE).read_text(encoding="utf-8"))
     runs = [RunDirectory(folder / name, shared=folder) for name in listed["members"]]
-    records = [_record(run) for run in runs]
-    before = [t for body in records[0].bodies(EventKind.RESUMED) for t in body["raised"]]
-    configs = [load_config(run.config, [*before, *settings]) for run in runs]
+    so_far = [Run.at(run.path) for run in runs]
+    before = so_far[0].raised
+    configs = [load_config(run.config, [*before, *settings], stored=True) for run in runs]
     for run, config in zip(runs, configs, strict=True):
-        only_raised(load_config(run.config, before), config)
-    if all(record.last(EventKind.FINISHED) for record in records):
-        return [Ended(r, record.events, None) for r, record in zip(runs, records, strict=True)]
+        only_raised(load_config(run.config, before, stored=True), config)
+    if all(run.finished for run in so_far):
+        return [Ended(run, None) for run in so_far]
     members = _members(configs, folder)
     family = _declared(members, listed["id"])
     for run in runs:
         run.stop_file.unlink(missing_ok=True)
     return _work(
         [
-            continuing(m.checked, m.run, record, options, tuple(settings), family)
-            for m, record in zip(members, records, strict=True)
+            continuing(m.checked, m.run, run, options, tuple(settings), family)
+            for m, run in zip(members, so_far, strict=True)
         ]
     )
 
@@ -160,10 +157,6 @@ def _declared(members: Sequence[Member], id_: str) -> Family:
     return Family(id_, tuple(target_of(member.checked) for member in members))
 
 
-def _record(run: RunDirectory) -> Record:
-    return Record.of(read_journal(run.journal) if run.journal.exists() else [])
-
-
 def _work(tasks: Sequence[Task]) -> list[Ended]:
     """Explore one after the other, decide together, conclude one after the other."""
     confirmations = Confirmations.of([task.checked for task in tasks])
@@ -186,16 +179,16 @@ def _work(tasks: Sequence[Task]) -> list[Ended]:
     if isinstance(error, UserFault):
         raise error
     done = [ended(task, open_, error) for task, open_ in opened]
-    return done + [Ended(t.run, _record(t.run).events, error) for t in tasks[len(done) :]]
+    return done + [Ended(Run.at(t.run.path), error) for t in tasks[len(done) :]]
 
 
-def _explore(task: Task, stack: ExitStack, opened: list[tuple[Task, Sitting]]) -> Explored:
+def _explore(task: Task, stack: ExitStack, opened: list[tuple[Task, Sitting]]) -> Outcome:
     open_ = stack.enter_context(sitting(task))
     opened.append((task, open_))
     return open_.campaign.explore()
 
 
-def _decided(tasks: Sequence[Task], explored: Sequence[Explored]) -> list[Explored]:
+def _decided(tasks: Sequence[Task], explored: Sequence[Outcome]) -> list[Outcome]:
     """Holm over the members that have held-out figures."""
     names = [task.checked.config.name for task in tasks]
     decisions: Mapping[str, Decision] = {

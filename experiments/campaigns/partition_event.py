@@ -6,46 +6,45 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.experiments.campaigns.checks import Checked
-from heldout.gepa.record.labels import label_body
+from heldout.gepa.record.events import BenchmarkEntry, NoteEntry, PartitionEvent, SplitEntry
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.heldout.vault import Splits
 from heldout.students.models.chat import ModelPin
 
 
-def partition_body(checked: Checked, splits: Splits) -> dict[str, Any]:
+def partition_event(checked: Checked, splits: Splits) -> PartitionEvent:
     """The partition event: digests, labels by note id, warnings; no text."""
     partition, facts = splits.partition, splits.benchmark
-    labels = [
-        *((note.label, "reflect") for c in splits.reflect for note in c.notes),
-        *((note.label, "accept") for c in splits.accept for note in c.notes),
-        *((label, "heldout") for label in splits.vault.labels),
-    ]
-    sizes = {"reflect": 0, "accept": 0, "heldout": 0}
-    for _, split in labels:
-        sizes[split] += 1
-    return {
-        "manifest_sha256": partition.sha256,
-        "benchmark": {
-            "name": facts.name,
-            "version": facts.version,
-            "digest": facts.sha256,
-            "clean_means": facts.clean_means,
-            "public": facts.public,
-            "has_transcripts": facts.has_transcripts,
-        },
-        "splits": {
-            name: {
-                "digest": partition.split_sha256[name],
-                "consultations": len(partition.splits[name]),
-                "notes": sizes[name],
-            }
-            for name in sizes
-        },
-        "labels": {label.id: label_body(label, split) for label, split in labels},
-        "planned_looks": partition.planned_looks,
-        "warnings": list(partition.warnings),
-        "caveats": caveats(checked, splits),
+    labels = {
+        "reflect": [note.label for c in splits.reflect for note in c.notes],
+        "accept": [note.label for c in splits.accept for note in c.notes],
+        "heldout": list(splits.vault.labels),
     }
+    return PartitionEvent(
+        manifest_sha256=partition.sha256,
+        benchmark=BenchmarkEntry(
+            name=facts.name,
+            version=facts.version,
+            digest=facts.sha256,
+            clean_means=facts.clean_means,
+            public=facts.public,
+            has_transcripts=facts.has_transcripts,
+        ),
+        splits={
+            name: SplitEntry(
+                digest=partition.split_sha256[name],
+                consultations=len(partition.splits[name]),
+                notes=len(found),
+            )
+            for name, found in labels.items()
+        },
+        labels={
+            label.id: NoteEntry.of(label, name) for name, found in labels.items() for label in found
+        },
+        planned_looks=partition.planned_looks,
+        warnings=tuple(partition.warnings),
+        caveats=tuple(caveats(checked, splits)),
+    )
 
 
 def caveats(checked: Checked, splits: Splits) -> list[str]:

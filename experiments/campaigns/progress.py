@@ -13,7 +13,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from heldout.gepa.record.events import Event, EventKind, Phase
+from heldout.gepa.candidates import Status
+from heldout.gepa.record.codec import Event
+from heldout.gepa.record.events import CandidateEvent, IterationEvent, Phase, PhaseEvent
 from heldout.students.calls.ledger import Totals
 
 PLAIN_EVERY_S = 5.0
@@ -36,17 +38,16 @@ class State:
     def see(self, event: Event, replayed: bool, now: float) -> None:
         """Take one event in."""
         self.replayed += replayed
-        body = event.body
-        if event.kind is EventKind.PHASE:
-            self.phase = body["name"]
-            if body["name"] == Phase.SEARCH:
-                self.search_began = now
-        elif event.kind is EventKind.CANDIDATE:
-            self.candidates += 1
-            self.entered += body["status"] == "entered"
-        elif event.kind is EventKind.ITERATION:
-            self.iteration = body["iteration"]
-            self.best = body["best"]
+        match event.body:
+            case PhaseEvent(name=phase):
+                self.phase = phase
+                if phase is Phase.SEARCH:
+                    self.search_began = now
+            case CandidateEvent(status=status):
+                self.candidates += 1
+                self.entered += status is Status.ENTERED
+            case IterationEvent(iteration=iteration, best=best):
+                self.iteration, self.best = iteration, best
 
     def seconds_left(self, now: float) -> float | None:
         """Time left in the search at its pace so far; None before it has a pace."""

@@ -19,19 +19,17 @@ from heldout.experiments.campaigns.checks import (
     new_partition,
 )
 from heldout.experiments.campaigns.config import Config
-from heldout.experiments.campaigns.config_file import load_config, parse_setting
+from heldout.experiments.campaigns.config_file import config_digest, load_config, parse_setting
 from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run, resolved
 from heldout.experiments.campaigns.session import Ended, Options, Task, work, write_pages
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.events import ResumedEvent
 from heldout.gepa.record.files import write_whole
-from heldout.gepa.record.journal import read_journal
-from heldout.gepa.record.run import Record
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import (
     BadInput,
     LooksSpent,
     UserFault,
 )
-from heldout.splits.hashing import sha256_json
 from heldout.splits.heldout.looks import Family
 from heldout.splits.heldout.looks_file import Buyer, LooksFile
 from heldout.splits.partition.manifest import freeze
@@ -78,7 +76,7 @@ def start(checked: Checked, run_dir: Path, options: Options) -> Ended:
     with run.locked():
         try:
             write_definition(checked, run)
-            return work(Task(checked, run, who, options, EventKind.OPENED))
+            return work(Task(checked, run, who, options))
         except UserFault:
             if not has_calls(run):
                 _leave_nothing(run.path, made_here)
@@ -107,52 +105,47 @@ def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
         raise BadInput.one(str(run_dir), message)
     only_caps(settings)
     with run.locked():
-        events = read_journal(run.journal) if run.journal.exists() else []
-        record = Record.of(events)
+        so_far = Run.at(run.path)
         # Caps raised before stay raised: the journal remembers them, the configuration does not.
-        before = [text for body in record.bodies(EventKind.RESUMED) for text in body["raised"]]
-        config = load_config(run.config, [*before, *settings])
-        only_raised(load_config(run.config, before), config)
-        _refuse_edited(run, record)
-        if record.last(EventKind.FINISHED):
+        config = load_config(run.config, [*so_far.raised, *settings], stored=True)
+        only_raised(load_config(run.config, so_far.raised, stored=True), config)
+        _refuse_edited(run, so_far)
+        if so_far.finished:
             if not run.report.is_file():
                 write_pages(run)
-            return Ended(run, tuple(events), None)
+            return Ended(so_far, None)
         run.stop_file.unlink(missing_ok=True)
         checked = check(config, run)
-        if checked.is_new_partition and record.last(EventKind.PARTITION):
+        if checked.is_new_partition and so_far.partition:
             # A partition drawn anew would be a second held-out set, with looks of its own.
             raise BadInput.one(str(checked.manifest), "is gone; the run was begun on it")
         write_definition(checked, run)
-        return work(continuing(checked, run, record, options, tuple(settings)))
+        return work(continuing(checked, run, so_far, options, tuple(settings)))
 
 
-def _refuse_edited(run: RunDirectory, record: Record) -> None:
+def _refuse_edited(run: RunDirectory, so_far: Run) -> None:
     """A configuration edited after the run began is another experiment."""
-    opened = record.last(EventKind.OPENED)
-    if opened is None:
+    if not so_far.has_begun:
         return
-    now = sha256_json(load_config(run.config).model_dump(mode="json"))
-    if now != opened["config_sha256"]:
+    if config_digest(run.config) != so_far.opened.config_sha256:
         raise BadInput.one(str(run.config), "was edited after the run began; start a new run")
 
 
 def continuing(
     checked: Checked,
     run: RunDirectory,
-    record: Record,
+    so_far: Run,
     options: Options,
     raised: tuple[str, ...],
     family: Family | None = None,
 ) -> Task:
     """The task that goes on with a run, or begins it where it has nothing but a configuration."""
-    opened = record.last(EventKind.OPENED)
-    if opened is None:
-        who = identity(checked.config, options, family=family)
-        return Task(checked, run, who, options, EventKind.OPENED)
-    acknowledged = options.acknowledge_reuse or opened["acknowledge_reuse"]
-    who = Who(opened["run_id"], acknowledged, options.doubles, family)
-    return Task(checked, run, who, options, EventKind.RESUMED, raised)
+    if not so_far.has_begun:
+        return Task(checked, run, identity(checked.config, options, family=family), options)
+    opened = so_far.opened
+    acknowledged = options.acknowledge_reuse or opened.acknowledge_reuse
+    who = Who(opened.run_id, acknowledged, options.doubles, family)
+    return Task(checked, run, who, options, ResumedEvent, raised)
 
 
 def identity(config: Config, options: Options, family: Family | None = None) -> Who:
@@ -226,6 +219,4 @@ def has_calls(run: RunDirectory) -> bool:
     """True once anything was bought or decided: such a directory is never removed."""
     if run.store.exists() and next(read_rows(f"sqlite:///{run.store}"), None) is not None:
         return True
-    if not run.journal.exists():
-        return False
-    return any(event.kind is EventKind.EVALUATION for event in read_journal(run.journal))
+    return bool(Run.at(run.path).evaluations)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
 
-from heldout.experiments.campaigns.building import Confirmations, Remark, Session, Who, open_session
-from heldout.experiments.campaigns.calls_told import calls_body
-from heldout.experiments.campaigns.checks import Checked
+from heldout.experiments.campaigns.building import Confirmations, Session, Who, open_session
+from heldout.experiments.campaigns.calls_told import calls_event
+from heldout.experiments.campaigns.checks import Checked, budget_of
+from heldout.experiments.campaigns.config_file import config_digest
 from heldout.experiments.campaigns.progress import Progress
 from heldout.experiments.campaigns.provenance import provenance
 from heldout.experiments.campaigns.run_directory import RunDirectory
@@ -18,8 +18,15 @@ from heldout.experiments.report.pages import write_lineage, write_report
 from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.campaign import Campaign
-from heldout.gepa.record.events import Event, EventKind, FinishReason
-from heldout.gepa.record.journal import Observer, read_journal
+from heldout.gepa.record.events import (
+    SCHEMA,
+    FinishReason,
+    ModelFacts,
+    OpenedEvent,
+    StoppedEvent,
+)
+from heldout.gepa.record.journal import Observer
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import (
     CircuitOpen,
     HardCapReached,
@@ -29,8 +36,6 @@ from heldout.splits.errors import (
     StoreUnavailable,
     UserFault,
 )
-from heldout.splits.hashing import sha256_json
-from heldout.splits.heldout.looks import Family
 from heldout.students.models.chat import ChatModel
 
 
@@ -45,13 +50,12 @@ class Options:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a session ended: its events, the error that stopped it, and the exit status.
+    """How a session ended: the run, the error that stopped it, and the exit status.
 
     `untracked` says in one line why MLflow did not follow; `heldout sync` makes up for it.
     """
 
-    run: RunDirectory
-    events: tuple[Event, ...]
+    run: Run
     error: HeldoutError | None
     untracked: str | None = None
 
@@ -65,7 +69,7 @@ class Ended:
 class Task:
     """What one session works on.
 
-    `kind` says whether the run begins or goes on, `raised` which caps were raised for it.
+    `opening` says whether the run begins or goes on, `raised` which caps were raised for it.
     `confirmations` are shared by the campaigns of a family, None for a campaign alone.
     """
 
@@ -73,7 +77,7 @@ class Task:
     run: RunDirectory
     who: Who
     options: Options
-    kind: EventKind
+    opening: type[OpenedEvent] = OpenedEvent
     raised: tuple[str, ...] = ()
     confirmations: Confirmations | None = None
 
@@ -125,7 +129,7 @@ def sitting(task: Task) -> Iterator[Sitting]:
                 task.who,
                 observers=tuple(observers),
                 stop=stop,
-                first=Remark(task.kind, _opening(task)),
+                first=_opening(task),
                 confirmations=task.confirmations,
             )
         )
@@ -138,15 +142,14 @@ def close_record(task: Task, open_: Sitting, error: HeldoutError | None) -> None
     journal = open_.session.parts.journal
     # A full disk takes no remark either; the error that stopped the run is told all the same.
     with suppress(StoreUnavailable):
-        journal.remark(EventKind.CALLS, calls_body(open_.session.caller, open_.campaign))
+        journal.remark(calls_event(open_.session.caller, open_.campaign))
         if error is not None:
             journal.remark(
-                EventKind.STOPPED,
-                {
-                    "finish_reason": _finish_reason(error),
-                    "exit_status": error.exit_status,
-                    "message": str(error),
-                },
+                StoppedEvent(
+                    finish_reason=_finish_reason(error),
+                    exit_status=error.exit_status,
+                    message=str(error),
+                )
             )
     if error is None:
         write_pages(task.run)
@@ -164,7 +167,7 @@ def write_pages(run: RunDirectory) -> None:
 def ended(task: Task, open_: Sitting, error: HeldoutError | None) -> Ended:
     """What a closed session leaves to be told."""
     failure = open_.writer.failure if open_.writer else None
-    return Ended(task.run, tuple(read_journal(task.run.journal)), error, failure)
+    return Ended(Run.at(task.run.path), error, failure)
 
 
 def _tracking(checked: Checked, run: RunDirectory) -> TrackingWriter | None:
@@ -178,7 +181,7 @@ def _tracking(checked: Checked, run: RunDirectory) -> TrackingWriter | None:
     )
 
 
-def _finish_reason(error: HeldoutError) -> str:
+def _finish_reason(error: HeldoutError) -> FinishReason:
     match error:
         case HardCapReached():
             return FinishReason.HARD_CAP
@@ -191,40 +194,37 @@ def _finish_reason(error: HeldoutError) -> str:
     return FinishReason.FAULT
 
 
-def _opening(task: Task) -> dict[str, Any]:
-    """What the first event of a session holds."""
+def _opening(task: Task) -> OpenedEvent:
+    """The first event of a session."""
     checked, who = task.checked, task.who
-    config = checked.config
-    return {
-        "run_id": who.run_id,
-        "name": config.name,
-        "seed": config.seed,
-        "acknowledge_reuse": who.acknowledge_reuse,
-        "config_sha256": sha256_json(config.model_dump(mode="json")),
-        "raised": list(task.raised),
-        "family": None if who.family is None else _family_body(who.family),
-        "student": {
-            "design": config.student.design,
-            "model": checked.student.pin.id,
-            "temperature": checked.student.pin.temperature,
-            "parameters": dict(checked.student.pin.parameters),
-            "budget": config.student.budget.model_dump(),
-        },
-        "reflector": {
-            "model": checked.reflector.pin.id,
-            "temperature": checked.reflector.pin.temperature,
-            "budget": config.reflector.budget.model_dump(),
-        },
-        "reuse": config.store.reuse,
-        "tracking_text": text_policy(checked),
-        "simulated": checked.simulated,
-        "notices": list(checked.notices),
+    config, student, reflector = checked.config, checked.student.pin, checked.reflector.pin
+    return task.opening(
+        schema=SCHEMA,
+        run_id=who.run_id,
+        name=config.name,
+        seed=config.seed,
+        acknowledge_reuse=who.acknowledge_reuse,
+        config_sha256=config_digest(task.run.config),
+        raised=task.raised,
+        family=who.family,
+        student=ModelFacts(
+            design=config.student.design,
+            model=student.id,
+            temperature=student.temperature,
+            parameters=dict(student.parameters),
+            budget=budget_of(config.student),
+        ),
+        reflector=ModelFacts(
+            model=reflector.id,
+            temperature=reflector.temperature,
+            budget=budget_of(config.reflector),
+        ),
+        reuse=config.store.reuse,
+        tracking_text=text_policy(checked),
+        simulated=checked.simulated,
+        notices=checked.notices,
         **provenance(),
-    }
-
-
-def _family_body(family: Family) -> dict[str, Any]:
-    return {"id": family.id, "targets": list(family.targets)}
+    )
 
 
 def text_policy(checked: Checked) -> str:

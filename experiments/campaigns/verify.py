@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
+from heldout.gepa.record.codec import decode
 from heldout.gepa.record.events import EventKind
 from heldout.gepa.record.journal import read_journal
-from heldout.gepa.record.run import Record
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import HeldoutError, JournalBroken
 from heldout.splits.hashing import sha256_file
 from heldout.splits.heldout.looks_file import LooksFile
@@ -60,7 +60,7 @@ def verify_run(path: Path) -> Verified:
         events = read_journal(run.journal) if run.journal.exists() else []
     except JournalBroken as broken:
         return Verified(str(run.path), broken.line - 1, ("chain",), str(broken))
-    record = Record.of(events)
+    so_far = Run.of(events, run.path)
     checked.append("chain")
     checks = (
         ("lineage", _lineage),
@@ -70,71 +70,69 @@ def verify_run(path: Path) -> Verified:
         ("looks", _looks),
     )
     for name, check in checks:
-        fault = check(run, record)
+        fault = check(run, so_far)
         checked.append(name)
         if fault:
             return Verified(str(run.path), len(events), tuple(checked), fault)
     return Verified(str(run.path), len(events), tuple(checked), None)
 
 
-def _lineage(run: RunDirectory, record: Record) -> str | None:
-    finished = record.last(EventKind.FINISHED)
-    if finished is None or finished["lineage_sha256"] == record.lineage_sha256:
+def _lineage(run: RunDirectory, so_far: Run) -> str | None:
+    finished = so_far.finished
+    if finished is None or finished.lineage_sha256 == so_far.lineage_sha256:
         return None
     return f"{run.journal}: the lineage hash on record is not that of the events"
 
 
-def _calls(run: RunDirectory, record: Record) -> str | None:
+def _calls(run: RunDirectory, so_far: Run) -> str | None:
     """The default store is there and holds no fewer calls than the journal settled."""
-    spent = [body["spent"]["calls"] for body in record.bodies(EventKind.EVALUATION)]
-    if not sum(spent):
-        return None
-    url = yaml.safe_load(run.config.read_text(encoding="utf-8"))["store"]["url"]
-    if url is not None:
+    settled = sum(evaluation.spent.calls for evaluation in so_far.evaluations)
+    if not settled or load_config(run.config, stored=True).store.url is not None:
         return None
     if not run.store.is_file():
         return f"{run.store}: is missing, and with it the calls behind every score"
     held = sum(1 for _ in read_rows(f"sqlite:///{run.store}"))
-    if held < sum(spent):
-        return f"{run.store}: holds {held} calls, the journal settled {sum(spent)}"
+    if held < settled:
+        return f"{run.store}: holds {held} calls, the journal settled {settled}"
     return None
 
 
-def _gate(run: RunDirectory, record: Record) -> str | None:
+def _gate(run: RunDirectory, so_far: Run) -> str | None:
     """`gate.json` says what the journal says."""
-    gate = record.last(EventKind.GATE)
-    if gate is None:
+    if so_far.gate is None:
         return None
     try:
-        written = json.loads(run.gate.read_text(encoding="utf-8"))
+        written = decode(EventKind.GATE, json.loads(run.gate.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         return f"{run.gate}: cannot be read ({error})"
-    return None if written == gate else f"{run.gate}: says something else than the journal"
+    same = written == so_far.gate
+    return None if same else f"{run.gate}: says something else than the journal"
 
 
-def _emission(run: RunDirectory, record: Record) -> str | None:
+def _emission(run: RunDirectory, so_far: Run) -> str | None:
     """Emitted files are there with their hashes; without an emission there is no prompt file."""
-    emission = record.last(EventKind.EMISSION)
+    emission = so_far.emission
     folder = run.path / "prompts"
     if emission is None:
         found = sorted(folder.iterdir()) if folder.is_dir() else []
         return f"{found[0]}: stands there although nothing was emitted" if found else None
-    for file, digest in (("prompt_file", "prompt_sha256"), ("card_file", "card_sha256")):
-        path = run.path / emission[file]
+    for file, digest in (
+        (emission.prompt_file, emission.prompt_sha256),
+        (emission.card_file, emission.card_sha256),
+    ):
+        path = run.path / file
         if not path.is_file():
             return f"{path}: is missing"
-        if sha256_file(path) != emission[digest]:
+        if sha256_file(path) != digest:
             return f"{path}: was changed after it was emitted"
     return None
 
 
-def _looks(run: RunDirectory, record: Record) -> str | None:
+def _looks(run: RunDirectory, so_far: Run) -> str | None:
     """The looks file beside the run's own manifest holds together and has this run's looks."""
-    settings = yaml.safe_load(run.config.read_text(encoding="utf-8"))
-    named = settings["partition"]["manifest"]
-    manifest = Path(named) if named else run.manifest
-    if record.last(EventKind.PARTITION) is None:
+    if so_far.partition is None:
         return None
+    manifest = load_config(run.config, stored=True).partition.manifest or run.manifest
     if not manifest.exists():
         return f"{manifest}: is missing, and with it the record of looks"
     try:
@@ -143,5 +141,5 @@ def _looks(run: RunDirectory, record: Record) -> str | None:
         known = {look.id for look in looks.looks()}
     except HeldoutError as error:
         return str(error)
-    missing = [body["look"] for body in record.bodies(EventKind.LOOK) if body["look"] not in known]
+    missing = [event.look for event in so_far.looks if event.look not in known]
     return f"{looks.path}: look {missing[0]} of the journal is not in it" if missing else None

@@ -27,6 +27,7 @@ from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import open_splits
+from heldout.splits.journal import LookEvent
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.students.calls.caller import Caller, never
 from heldout.students.calls.ledger import Caps, Ledger, price_faults
@@ -275,5 +276,5 @@ def _caller(
 class _NoLooks:
     """A journal for somebody who never looks."""
 
-    def append(self, kind: str, payload: Mapping[str, Any]) -> NoReturn:
-        raise RuntimeError(f"judging reflect or accept is no {kind}: {sorted(payload)}")
+    def append(self, event: LookEvent, /) -> NoReturn:
+        raise RuntimeError(f"judging reflect or accept is no look: {event}")

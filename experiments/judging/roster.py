@@ -14,8 +14,9 @@ from typing import Any, Protocol
 
 from heldout.experiments.judging.costs import CallCosts, NoteCosts, note_costs
 from heldout.experiments.judging.fact_digests import refuse_other_facts
+from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.measures import judged_json
+from heldout.gepa.statistics.measures import measures
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.facts import NAMING_LEVELS, names_the_fact
 from heldout.gepa.statistics.slices import Axis, Slice, slices
@@ -155,7 +156,7 @@ class DesignResult:
             "clean_means": self.notes.clean_means,
             "replicates": len(self.judgements),
             "n": self.notes.sizes,
-            **judged_json(self.judged),
+            **plain(measures(self.judged)),
             "by_class": self._by_class(),
             "by_trace": self.slices("trace"),
             "by_severity": self.slices("severity"),

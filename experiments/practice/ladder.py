@@ -16,10 +16,11 @@ from heldout.experiments.practice.combining import Combination, combinations
 from heldout.experiments.practice.spent import JudgingCost
 from heldout.experiments.report.sides import paired_over
 from heldout.gepa.gate.rules import IntervalRule
+from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.difference import difference
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.judged import Flags, Judged
-from heldout.gepa.statistics.measures import judged_json
+from heldout.gepa.statistics.measures import measures
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.detection import DEFAULT_CAP
 from heldout.gepa.statistics.selection import Family
@@ -113,7 +114,7 @@ class Sat:
     def to_json(self, cap: float) -> dict[str, Any]:
         """Measures, intervals, the distribution of clean scores, costs."""
         return {
-            **judged_json(self.judged, cap=cap),
+            **plain(measures(self.judged, cap=cap)),
             "intervals": {f"paired_{f}s": _json(self.paired(f)) for f in FAMILIES},
             "clean_scores": [{"score": s, "judgings": n} for s, n in self.clean_scores.items()],
             "at_highest_score": self.at_top.to_json(),

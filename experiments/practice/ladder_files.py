@@ -15,8 +15,9 @@ from heldout.experiments.practice.loaded_prompt import Taken
 from heldout.experiments.practice.pages import filled, head
 from heldout.experiments.report.tables import Table
 from heldout.experiments.report.words import interval_text, number, percent
+from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.intervals.interval import Interval
-from heldout.gepa.statistics.measures import judged_json
+from heldout.gepa.statistics.measures import measures
 from heldout.splits.benchmark import CleanMeans
 
 SIMULATED = "Simulated model: no figure here is about a real one."
@@ -90,8 +91,8 @@ def _rungs(ladder: Ladder, flags: str) -> Table:
 
 def _row(ladder: Ladder, step: Step, who: str) -> list[str]:
     sat: Sat = getattr(step, who)
-    measures = judged_json(sat.judged, cap=ladder.cap)
-    rule, swept = measures["at_rule"] or {}, measures["swept"]
+    found = plain(measures(sat.judged, cap=ladder.cap))
+    rule, swept = found["at_rule"] or {}, found["swept"]
     beside = ladder.beside_control(step, ladder.family) if who == "block" else None
     other = "commission" if ladder.family == "omission" else "omission"
     mark = " *" if who == "block" and _better(ladder, step) else ""

@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.campaigns.building import Remark, Who, open_session
+from heldout.experiments.campaigns.building import Who, open_session
 from heldout.experiments.campaigns.checks import Checked, check
 from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
 from heldout.experiments.store.tools import source_of
 from heldout.gepa.campaign import Campaign
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.events import ResumedEvent
 from heldout.gepa.record.journal import read_journal
-from heldout.gepa.record.run import Record
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, CallMissing, JournalMismatch, Stopped
 from heldout.students.calls.caller import never
 from heldout.students.calls.store_rows import Row
@@ -91,10 +91,9 @@ def _replay(run: RunDirectory, copy: RunDirectory, rows: list[Row]) -> str | Non
     """Run the campaign again in `copy`; what the stored calls do not bear out, or None."""
     checked = _copied(run, copy)
     write_rows(f"sqlite:///{copy.store}", rows)
-    opened = Record.of(read_journal(copy.journal)).last(EventKind.OPENED)
-    assert opened is not None  # the source of the calls was read from this event
-    who = Who(opened["run_id"], opened["acknowledge_reuse"])
-    first = Remark(EventKind.RESUMED, {"raised": []})
+    opened = Run.at(copy.path).opened
+    who = Who(opened.run_id, opened.acknowledge_reuse)
+    first = ResumedEvent(**{**vars(opened), "raised": ()})
     with open_session(checked, copy, who, observers=(), stop=never, first=first) as session:
         try:
             Campaign(session.parts).run()
@@ -109,7 +108,7 @@ def _replay(run: RunDirectory, copy: RunDirectory, rows: list[Row]) -> str | Non
 
 def _copied(run: RunDirectory, copy: RunDirectory) -> Checked:
     """The run's files in `copy`, with a store of its own and no caps: nothing will be bought."""
-    config = load_config(run.config)
+    config = load_config(run.config, stored=True)
     manifest = config.partition.manifest or run.manifest
     for file in (
         run.config,

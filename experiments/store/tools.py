@@ -10,9 +10,7 @@ from typing import Any
 
 from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.run_directory import existing_run
-from heldout.gepa.record.events import EventKind
-from heldout.gepa.record.journal import read_journal
-from heldout.gepa.record.run import Record
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput
 from heldout.students.calls.database import shown_url
 from heldout.students.calls.store_rows import Row
@@ -44,10 +42,8 @@ def source_of(store: str, run_id: str | None = None) -> Source:
         return Source(store, run_id)
     if path.is_dir():
         run = existing_run(path)
-        events = read_journal(run.journal) if run.journal.exists() else []
-        opened = Record.of(events).last(EventKind.OPENED)
-        url = load_config(run.config).store.url or f"sqlite:///{run.store}"
-        return Source(url, run_id or (opened["run_id"] if opened else None))
+        url = load_config(run.config, stored=True).store.url or f"sqlite:///{run.store}"
+        return Source(url, run_id or Run.at(run.path).run_id)
     if not path.is_file():
         raise BadInput.one(store, "is no run directory, no store file and no address of a store")
     return Source(f"sqlite:///{path.resolve()}", run_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from heldout.gepa.statistics.agreement.replicates import paired_spread
 from heldout.gepa.statistics.judged import Flags, Judged
@@ -33,6 +34,10 @@ class Measures:
     at_threshold: AtThreshold | None
     swept: Swept
     violations: Count
+
+    def paired(self, measure: Literal["paired_omissions", "paired_commissions"]) -> float | None:
+        """One of the two paired figures, by its name."""
+        return getattr(self, measure)  # type: ignore[no-any-return]
 
 
 def measures_of_table(

@@ -6,15 +6,15 @@ Test doubles for the engine and its benchmark; nothing here reads a text.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeVar
 
 from heldout.gepa.acceptance import Acceptance, MinibatchImprovement
-from heldout.gepa.candidates import Candidate, Kind, Pool, Status
-from heldout.gepa.evaluation import Evaluator, Occasion, Purpose
+from heldout.gepa.candidates import Candidate, Origin, Pool, Status
+from heldout.gepa.evaluation import Evaluator, Occasion
 from heldout.gepa.frontier import Frontier, win_tie_loss
 from heldout.gepa.objective import PairedFirst
+from heldout.gepa.record.events import Deterministic, Purpose
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.search import Search, SearchParts, scores_of
 from heldout.gepa.settings import SearchSettings
@@ -116,19 +116,22 @@ class CountingReflector:
         return self._proposal(f"{context.item}m")
 
 
+Body = TypeVar("Body")
+
+
 class ListJournal:
     """Keeps events in memory."""
 
     def __init__(self) -> None:
-        self.events: list[tuple[str, Mapping[str, Any]]] = []
+        self.events: list[Deterministic] = []
 
-    def append(self, kind: str, payload: Mapping[str, Any]) -> None:
+    def append(self, event: Deterministic, /) -> None:
         """Record one event."""
-        self.events.append((kind, payload))
+        self.events.append(event)
 
-    def of(self, kind: str) -> list[Mapping[str, Any]]:
-        """Bodies of one kind."""
-        return [body for k, body in self.events if k == kind]
+    def of(self, kind: type[Body]) -> list[Body]:
+        """Events of one kind."""
+        return [event for event in self.events if isinstance(event, kind)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +206,7 @@ def _seed(evaluator: Evaluator, notes: tuple[Note, ...]) -> Candidate:
     scored = evaluator.judge(block, notes, Occasion(Purpose.SEED, "accept", "c00"), samples=1)
     return Candidate(
         id="c00",
-        kind=Kind.SEED,
+        kind=Origin.SEED,
         parents=(),
         iteration=0,
         status=Status.ENTERED,

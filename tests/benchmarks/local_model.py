@@ -16,7 +16,6 @@ from typing import Any
 
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import Options
-from heldout.experiments.campaigns.summary import summarise
 from heldout.experiments.local_server import PORT, local_server
 from heldout.students.calls.call import Stage
 from heldout.students.calls.transfer import read_rows
@@ -64,7 +63,7 @@ def main() -> None:
         ended = start(prepare(CONFIG, ["tracking.enabled=false"], run), run, Options(quiet=True))
         took = time.monotonic() - began
         rows = list(read_rows(f"sqlite:///{ended.run.store}"))
-        summary = summarise(ended.run.path, ended.events)
+        summary = ended.run.to_json()
     print(f"{len(rows)} calls in {took:.0f} s, decision {summary['decision']}")
     print("| calls | n | prompt tokens | of them cached | written | seconds a call |")
     print("|---|---|---|---|---|---|")

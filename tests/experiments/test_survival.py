@@ -13,7 +13,6 @@ import pytest
 
 from heldout.experiments.campaigns.running import prepare, resume, start
 from heldout.experiments.campaigns.session import Options
-from heldout.experiments.campaigns.summary import summarise
 from heldout.gepa.record import journal as journal_module
 from heldout.gepa.record.journal import RunJournal
 from heldout.splits.errors import BadInput, StoreUnavailable
@@ -51,7 +50,7 @@ def go_on(config, run):
 
 def lineage_of(ended):
     assert ended.error is None
-    return summarise(ended.run.path, ended.events)["lineage_sha256"]
+    return ended.run.to_json()["lineage_sha256"]
 
 
 class Died(BaseException):
@@ -237,5 +236,5 @@ def test_a_clock_that_jumps_back_changes_nothing(tmp_path, monkeypatch, config, 
     monkeypatch.setattr(journal_module, "datetime", Backwards)
     ended = begin(config, tmp_path / "run")
     assert lineage_of(ended) == lineage
-    assert summarise(ended.run.path, ended.events)["budget"]["wall_s"] >= 0
+    assert ended.run.to_json()["budget"]["wall_s"] >= 0
     assert ended.run.report.stat().st_size > 0

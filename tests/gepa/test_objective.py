@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.benchmarks.in_process import consultation
 
-from heldout.gepa.candidates import Candidate, Kind, Status
+from heldout.gepa.candidates import Candidate, Origin, Status
 from heldout.gepa.objective import DetectionFirst, PairedFirst, SeverityWeighted, best
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Severity
@@ -26,7 +26,7 @@ def table(clean: float, omission: float, commission: float) -> ScoreTable:
 
 def candidate(id_: str, scores: ScoreTable, length: int = 10) -> Candidate:
     return Candidate(
-        id_, Kind.MUTATION, (), 1, Status.ENTERED, "x", "0" * 64, length, accept=scores
+        id_, Origin.MUTATION, (), 1, Status.ENTERED, "x", "0" * 64, length, accept=scores
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.benchmarks.in_process import Doubles, SkillStudent, build_search
 
 from heldout.gepa.acceptance import FullPool, MinibatchImprovement
-from heldout.gepa.candidates import Kind, Status
+from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.record.events import FinishReason
 from heldout.gepa.settings import SearchSettings
 from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
@@ -31,8 +31,8 @@ def settings(**changes: object) -> SearchSettings:
 def lineage(bench) -> str:
     return sha256_json(
         [
-            [body["id"], body["parents"], body["sha256"], body["status"], body["reason"]]
-            for body in bench.journal.of("candidate")
+            [body.id, body.parents, body.sha256, body.status, body.reason]
+            for body in bench.journal.of(CandidateEvent)
         ]
     )
 
@@ -49,36 +49,36 @@ def test_every_proposal_is_a_candidate_and_ids_follow_commit_order(runner) -> No
 def test_entered_candidates_and_only_they_are_scored_on_accept(runner) -> None:
     bench = build_search(runner, settings=settings())
     bench.search.run()
-    scored = {b["candidate"] for b in bench.journal.of("evaluation") if b["split"] == "accept"}
+    scored = {b.candidate for b in bench.journal.of(EvaluationEvent) if b.split == "accept"}
     assert scored == {c.id for c in bench.search.pool.entered}
 
 
 def test_a_child_enters_exactly_when_it_improves_the_minibatch(runner) -> None:
     bench = build_search(runner, settings=settings())
     bench.search.run()
-    for body in bench.journal.of("candidate"):
-        if body["minibatch"] is not None:
-            better = body["minibatch"]["child_reward"] > body["minibatch"]["parent_reward"]
-            assert (body["status"] == "entered") is better
-            assert body["reason"] == (None if better else "minibatch")
+    for body in bench.journal.of(CandidateEvent):
+        if body.minibatch is not None:
+            better = body.minibatch["child_reward"] > body.minibatch["parent_reward"]
+            assert (body.status == "entered") is better
+            assert body.reason == (None if better else "minibatch")
 
 
 def test_merge_fires_with_one_block(runner) -> None:
     """gepa, dspy and mlflow swap whole components, so with one block a merge never happens."""
     bench = build_search(runner, settings=settings(iterations=60, merge_probability=1.0))
     bench.search.run()
-    merges = [c for c in bench.search.pool if c.kind is Kind.MERGE]
+    merges = [c for c in bench.search.pool if c.kind is Origin.MERGE]
     assert len(merges) == bench.search.merges.built == 4  # max_merges
     assert all(len(c.parents) == 2 and c.parents[0] != c.parents[1] for c in merges)
-    end = bench.journal.of("search_end")[0]["merges"]
-    assert end["scheduled"] == end["built"] + end["ineligible"]
-    assert end["accepted"] == sum(c.status is Status.ENTERED for c in merges)
+    end = bench.journal.of(SearchEndEvent)[0].merges
+    assert end.scheduled == end.built + end.ineligible
+    assert end.accepted == sum(c.status is Status.ENTERED for c in merges)
 
 
 def test_merges_wait_for_six_candidates(runner) -> None:
     bench = build_search(runner, settings=settings(iterations=60, merge_probability=1.0))
     bench.search.run()
-    first = next(c for c in bench.search.pool if c.kind is Kind.MERGE)
+    first = next(c for c in bench.search.pool if c.kind is Origin.MERGE)
     before = [c for c in bench.search.pool.entered if int(c.id[1:]) < int(first.id[1:])]
     assert len(before) >= 6
 
@@ -86,7 +86,7 @@ def test_merges_wait_for_six_candidates(runner) -> None:
 def test_no_merges_when_they_are_switched_off(runner) -> None:
     bench = build_search(runner, settings=settings(iterations=40, max_merges=0))
     bench.search.run()
-    assert not any(c.kind is Kind.MERGE for c in bench.search.pool)
+    assert not any(c.kind is Origin.MERGE for c in bench.search.pool)
 
 
 def test_merge_of_parents_that_win_nothing_does_not_crash(runner) -> None:
@@ -110,7 +110,7 @@ def test_merge_of_parents_that_win_nothing_does_not_crash(runner) -> None:
 def test_stall_ends_the_search_after_iterations_without_a_new_best(runner) -> None:
     bench = build_search(runner, settings=settings(iterations=200, stall=5))
     assert bench.search.run() is FinishReason.STALL
-    assert bench.journal.of("iteration")[-1]["since_best"] == 5
+    assert bench.journal.of(IterationEvent)[-1].since_best == 5
 
 
 def test_search_limits_are_not_overshot_by_an_iteration(runner) -> None:
@@ -157,7 +157,7 @@ def test_a_seed_that_scores_perfect_by_chance_does_not_stop_the_run(runner) -> N
         runner, settings=settings(iterations=6), doubles=Doubles(student=Perfect())
     )
     assert bench.search.run() is FinishReason.ITERATIONS
-    assert len(bench.journal.of("iteration")) == 6
+    assert len(bench.journal.of(IterationEvent)) == 6
 
 
 class Fixed:
@@ -190,9 +190,9 @@ def test_proposals_without_a_usable_block_are_candidates_with_a_reason(
         runner, settings=settings(iterations=2), doubles=Doubles(reflector=Fixed(block))
     )
     bench.search.run()
-    proposals = bench.journal.of("candidate")
-    assert [body["reason"] for body in proposals] == [reason, reason]
-    assert not any(b["purpose"] == "child" for b in bench.journal.of("evaluation"))
+    proposals = bench.journal.of(CandidateEvent)
+    assert [body.reason for body in proposals] == [reason, reason]
+    assert not any(b.purpose == "child" for b in bench.journal.of(EvaluationEvent))
 
 
 def test_a_duplicate_names_the_earlier_candidate(runner) -> None:
@@ -200,9 +200,9 @@ def test_a_duplicate_names_the_earlier_candidate(runner) -> None:
     doubles = Doubles(reflector=Fixed("new block 0"), acceptance=never)
     bench = build_search(runner, settings=settings(iterations=3), doubles=doubles)
     bench.search.run()
-    first, second, third = bench.journal.of("candidate")
-    assert first["reason"] == "minibatch"  # so that the text is a duplicate and no parent's
-    assert {(b["reason"], b["detail"]) for b in (second, third)} == {("duplicate", "c01")}
+    first, second, third = bench.journal.of(CandidateEvent)
+    assert first.reason == "minibatch"  # so that the text is a duplicate and no parent's
+    assert {(b.reason, b.detail) for b in (second, third)} == {("duplicate", "c01")}
 
 
 @pytest.mark.parametrize("error", [StopRequested("SIGINT"), CircuitOpen(20, "down")])
@@ -223,9 +223,9 @@ def test_a_stop_lets_everything_in_flight_come_back_and_scores_nothing(runner, e
     with pytest.raises(type(error)):
         bench.search.run()
     assert len(returned) == 8
-    assert bench.journal.of("iteration")[-1]["iteration"] == 1
+    assert bench.journal.of(IterationEvent)[-1].iteration == 1
     assert not any(
-        b["purpose"] == "child" and b["iteration"] == 2 for b in bench.journal.of("evaluation")
+        b.purpose == "child" and b.iteration == 2 for b in bench.journal.of(EvaluationEvent)
     )
 
 
@@ -242,7 +242,7 @@ def test_infrastructure_failure_is_never_scored(runner) -> None:
     bench = build_search(runner, settings=settings(), doubles=Doubles(student=Broken()))
     with pytest.raises(InfrastructureFailure):
         bench.search.run()
-    assert all(None not in b["scores"].values() for b in bench.journal.of("evaluation"))
+    assert all(None not in b.scores.values() for b in bench.journal.of(EvaluationEvent))
 
 
 def test_full_pool_acceptance_admits_only_what_improves_and_loses_nothing(runner) -> None:
@@ -259,7 +259,7 @@ def test_full_pool_acceptance_admits_only_what_improves_and_loses_nothing(runner
         parents = [objective.rank(by_id[id_].accept) for id_ in candidate.parents]
         assert all(c >= p for c, p in zip(child, max(parents), strict=True))
         assert child != max(parents)
-    scored = {b["candidate"] for b in bench.journal.of("evaluation") if b["split"] == "accept"}
+    scored = {b.candidate for b in bench.journal.of(EvaluationEvent) if b.split == "accept"}
     assert {c.id for c in turned_away} <= scored
 
 
@@ -271,9 +271,9 @@ def test_a_declared_margin_keeps_small_improvements_out(runner) -> None:
     free.search.run()
     strict.search.run()
     assert len(strict.search.pool.entered) < len(free.search.pool.entered)
-    for body in strict.journal.of("candidate"):
-        if body["status"] == "entered" and body["minibatch"]:
-            gain = body["minibatch"]["child_reward"] - body["minibatch"]["parent_reward"]
+    for body in strict.journal.of(CandidateEvent):
+        if body.status == "entered" and body.minibatch:
+            gain = body.minibatch["child_reward"] - body.minibatch["parent_reward"]
             assert gain > 0.2
 
 
@@ -282,8 +282,8 @@ def test_scores_of_one_split_are_never_served_for_another(runner) -> None:
     bench = build_search(runner, settings=settings())
     bench.search.run()
     by_split: dict[str, set[str]] = {}
-    for body in bench.journal.of("evaluation"):
-        by_split.setdefault(body["split"], set()).update(body["scores"])
+    for body in bench.journal.of(EvaluationEvent):
+        by_split.setdefault(body.split, set()).update(body.scores)
     assert not by_split["reflect"] & by_split["accept"]
 
 
@@ -291,7 +291,7 @@ def test_every_event_says_its_split_and_purpose(runner) -> None:
     """mlflow guesses the role of an evaluation from its size."""
     bench = build_search(runner, settings=settings())
     bench.search.run()
-    roles = {(b["purpose"], b["split"]) for b in bench.journal.of("evaluation")}
+    roles = {(b.purpose, b.split) for b in bench.journal.of(EvaluationEvent)}
     assert roles == {
         ("seed", "accept"), ("parent", "reflect"), ("child", "reflect"), ("accept", "accept"),
     }  # fmt: skip
@@ -301,5 +301,5 @@ def test_the_frame_stands_on_every_evaluation(runner) -> None:
     """A peer's optimiser dropped a slot of the prompt, and the broken candidate won."""
     bench = build_search(runner, settings=settings())
     bench.search.run()
-    hashes = {body["frame_sha256"] for body in bench.journal.of("evaluation")}
+    hashes = {body.frame_sha256 for body in bench.journal.of(EvaluationEvent)}
     assert hashes == {bench.student.frame.sha256}

@@ -15,7 +15,6 @@ from tests.soak.repeating import lineage_under
 
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import Ended, Options
-from heldout.experiments.campaigns.summary import summarise
 from heldout.gepa.record.events import EventKind
 from heldout.gepa.record.run import Record
 from heldout.students.simulated.skills import Skill, read_block
@@ -94,7 +93,7 @@ def emission(folder: Path, effect: float, seed: int) -> dict[str, Any]:
     ended = campaign(
         folder, "quickstart.yaml", [f"seed={seed}", f"student.parameters.effect={effect}"]
     )
-    summary = summarise(ended.run.path, ended.events)
+    summary = ended.run.to_json()
     record = Record.of(ended.events)
     winner = record.candidates[summary["winner"]["id"]]
     seeds = [b["block"] for b in record.candidates.values() if b["kind"] == "seed"]

@@ -20,7 +20,6 @@ from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.running import prepare, resume, start
 from heldout.experiments.campaigns.session import Ended, Options
-from heldout.experiments.campaigns.summary import summarise
 from heldout.splits.hashing import sha256_json
 from heldout.splits.randomness import uniform
 from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest
@@ -117,5 +116,5 @@ def _stored(run: RunDirectory) -> Counter[str]:
 
 
 def _lineage(ended: Ended) -> str:
-    lineage: str = summarise(ended.run.path, ended.events)["lineage_sha256"]
+    lineage: str = ended.run.to_json()["lineage_sha256"]
     return lineage

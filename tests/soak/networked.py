@@ -26,7 +26,6 @@ from tests.soak.simulated_provider import (
 from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.running import prepare, resume, start
 from heldout.experiments.campaigns.session import Ended, Options
-from heldout.experiments.campaigns.summary import summarise
 from heldout.splits.randomness import uniform
 
 CONFIG = Path("configs/quickstart.yaml")
@@ -182,7 +181,7 @@ def cap(folder: Path, number: int, scale: Sequence[str] = ()) -> dict[str, Any]:
 
 def told(ended: Ended) -> dict[str, Any]:
     """The JSON object of a run as it stands."""
-    return summarise(ended.run.path, ended.events)
+    return ended.run.to_json()
 
 
 CHILD = """

@@ -11,7 +11,6 @@ import yaml
 
 from heldout.experiments.campaigns.running import prepare, resume, start
 from heldout.experiments.campaigns.session import Ended, Options
-from heldout.experiments.campaigns.summary import summarise
 from heldout.students.models.chat import ChatModel
 
 SMALL: dict[str, Any] = {
@@ -81,4 +80,4 @@ def resume_small(
 
 def summary(ended: Ended) -> dict[str, Any]:
     """The JSON object of a run, through JSON and back."""
-    return json.loads(json.dumps(summarise(ended.run.path, ended.events)))
+    return json.loads(json.dumps(ended.run.to_json()))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.gepa.acceptance import MinibatchImprovement, compare
-from heldout.gepa.candidates import Candidate, Kind, Status
+from heldout.gepa.candidates import Candidate, Origin, Status
 from heldout.gepa.emission import emit
 from heldout.gepa.frontier import Frontier, win_tie_loss
 from heldout.gepa.gate.decide import GateSettings, decide, pre_gate
@@ -299,7 +299,7 @@ class _Maker:
         self._evaluation(("seed", "accept"), block, scores, id_)
         text = (block, sha256_text(block), len(block))
         table = ScoreTable.of(self.labels["accept"], scores)
-        candidate = Candidate(id_, Kind.SEED, (), 0, Status.ENTERED, *text, name, accept=table)
+        candidate = Candidate(id_, Origin.SEED, (), 0, Status.ENTERED, *text, name, accept=table)
         self._add(candidate, skill)
         self.journal.append("candidate", candidate_body(candidate, None))
 
@@ -393,7 +393,7 @@ class _Maker:
             reason, detail = "duplicate", known[block]
         return Candidate(
             id=f"c{len(self.candidates):02d}",
-            kind=Kind.MERGE if merging else Kind.MUTATION,
+            kind=Origin.MERGE if merging else Origin.MUTATION,
             parents=tuple(parents),
             iteration=iteration,
             status=Status.REJECTED,
@@ -465,7 +465,7 @@ class _Maker:
         self.journal.append("phase", {"name": "confirm"})
         none = {"decision": "not_confirmed", "rule": "interval"}
         none |= {"difference": None, "heldout": None, "caveats": [], "simulated": True}
-        if winner.kind is Kind.SEED:
+        if winner.kind is Origin.SEED:
             return {**none, "reason": "seed_won"}
         bought = pre_gate(best, base, GateSettings(), primary="paired_omissions")
         self.journal.append("pre_gate", bought.to_json())

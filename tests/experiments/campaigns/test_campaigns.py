@@ -15,7 +15,6 @@ from tests.support.campaigns import SMALL, resume_small, run_small, summary, wri
 
 from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare
-from heldout.experiments.campaigns.summary import summarise
 from heldout.experiments.campaigns.verify import verify_run
 from heldout.gepa.emission import withdraw
 from heldout.gepa.record.events import EventKind

@@ -6,7 +6,6 @@ import yaml
 from heldout.experiments.campaigns.estimates import estimate, estimate_text
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import Options
-from heldout.experiments.campaigns.summary import summarise
 
 SMALL = ("benchmark.synthetic.consultations=16", "search.iterations=4", "tracking.enabled=false")
 
@@ -41,7 +40,7 @@ def test_an_estimate_is_near_what_the_run_takes(estimated, tmp_path, pytestconfi
     found = estimated()
     config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
     ended = start(prepare(config, SMALL, tmp_path / "real"), tmp_path / "real", Options(quiet=True))
-    spent = summarise(ended.run.path, ended.events)["budget"]
+    spent = ended.run.to_json()["budget"]
     # Its search may stop early, win with a seed and confirm nothing.
     confirm = found["phases"]["confirm"]["calls"]
     assert spent["calls"] - confirm <= found["total"]["calls"] <= 2 * (spent["calls"] + confirm)

@@ -5,7 +5,6 @@ from heldout.experiments.campaigns.ending import status_text
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import Options
 from heldout.experiments.campaigns.starvation import Replies, starvation_lines, tokens_needed
-from heldout.experiments.campaigns.summary import summarise
 from heldout.students.calls.store import CallStore
 from heldout.students.models.chat import ChatReply, FinishReason, Usage
 
@@ -34,7 +33,7 @@ def run(folder, pytestconfig, *settings, **doubles):
     ended = start(
         prepare(config, [*SMALL, *settings], path), path, Options(quiet=True, doubles=doubles)
     )
-    return summarise(ended.run.path, ended.events)
+    return ended.run.to_json()
 
 
 def test_a_starved_student_is_told_of(tmp_path, pytestconfig):

@@ -18,7 +18,7 @@ from heldout.experiments.report.pages import run_files
 from heldout.experiments.report.reflections import NoReflections, StoredReflections, reflections_of
 from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.report.view import RunView, read_view
-from heldout.gepa.evaluation import Purpose
+from heldout.gepa.record.events import Purpose
 from heldout.splits.errors import BadInput
 from heldout.students.calls.call import Stage
 from heldout.students.calls.store import CallStore

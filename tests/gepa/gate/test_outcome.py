@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.benchmarks.in_process import consultation
 
-from heldout.gepa.candidates import Candidate, Kind, Status
+from heldout.gepa.candidates import Candidate, Origin, Status
 from heldout.gepa.confirmation import Confirmation, Side
 from heldout.gepa.gate.decide import decide
 from heldout.gepa.gate.outcome import Explored, HeldOut, Setting, Sides, gate_body
@@ -37,7 +37,7 @@ def body(
     baseline = side(7.0, 7.0)
     sides = Sides(winner.judged(threshold), baseline.judged(6.0))
     decision = decide(sides.winner, sides.baseline, GATE, primary="paired_omissions", seed=1)
-    candidate = Candidate("c09", Kind.MUTATION, (), 3, Status.REJECTED, "x", "0" * 64, 1)
+    candidate = Candidate("c09", Origin.MUTATION, (), 3, Status.REJECTED, "x", "0" * 64, 1)
     found = HeldOut(Confirmation(winner, 1, exploratory, drift), baseline, sides)
     explored = Explored(candidate, FinishReason.STALL, found=found, decision=decision)
     return gate_body(explored, GATE, Setting(words, means, simulated=True))
@@ -81,7 +81,7 @@ def test_a_drifted_or_exploratory_confirmation_never_emits() -> None:
 
 
 def test_without_a_look_there_is_nothing_to_say() -> None:
-    candidate = Candidate("c00", Kind.SEED, (), 0, Status.REJECTED, "x", "0" * 64, 1)
+    candidate = Candidate("c00", Origin.SEED, (), 0, Status.REJECTED, "x", "0" * 64, 1)
     explored = Explored(candidate, FinishReason.STALL, refusal="seed_won")
     found = gate_body(explored, GATE, Setting(0.9, CleanMeans.UNEDITED, simulated=True))
     assert (found["decision"], found["reason"]) == ("not_confirmed", "seed_won")

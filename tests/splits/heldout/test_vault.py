@@ -11,6 +11,7 @@ from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.heldout.looks import LookKind, LookRequest, LookResult, NoteResult
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import open_splits
+from heldout.splits.journal import LookEvent
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.splits.overlap import shingle_hashes, words
 from heldout.splits.partition.draw import draw_partition
@@ -25,8 +26,8 @@ class Recorder:
     def __init__(self, looks: Path | None = None):
         self.events, self.looks, self.seen = [], looks, []
 
-    def append(self, kind, payload):
-        self.events.append((kind, json.loads(json.dumps(payload))))
+    def append(self, event):
+        self.events.append(event)
         if self.looks is not None:
             self.seen.append(self.looks.read_text("utf-8").count("\n"))
 
@@ -117,7 +118,7 @@ def test_opened_is_on_disk_before_the_journal_and_both_before_the_notes(source, 
     vault = opened(source, manifest, journal=journal).vault
     with vault.look(request()) as look:
         assert journal.seen == [1]
-        assert [kind for kind, _ in journal.events] == ["look"]
+        assert [type(event) for event in journal.events] == [LookEvent]
         assert [n.label for n in look.notes] == list(vault.labels)
         look.close(result(vault))
     assert vault.looks.looks()[0].result == result(vault)
@@ -171,7 +172,7 @@ def test_another_run_gets_the_stored_result_and_no_notes(source, manifest):
             _ = look.notes
         with pytest.raises(RuntimeError, match="one's own"):
             look.close(result(first))
-    assert journal.events[0][1]["bought_by"] == "r1"
+    assert journal.events[0].bought_by == "r1"
 
 
 def test_a_second_campaign_ends_before_any_call_unless_it_acknowledges(source, manifest):
@@ -270,7 +271,7 @@ def test_heldout_text_is_in_no_manifest_looks_file_or_journal(tmp_path):
         look.close(result(vault))
     written = " ".join(
         [path.read_text("utf-8") for path in sorted(tmp_path.glob("p.*")) if path.suffix != ".lock"]
-        + [json.dumps(journal.events), repr(vault)]
+        + [repr(journal.events), repr(vault)]
     )
     assert "heldout" in written
     assert not set(words(written)) & {*words(CANARY)}
