@@ -54,39 +54,43 @@ def optimism_of(
     `searches` placebo searches are run (none for 0); `told` hears of each. Raises BadInput for a
     run without a winner.
     """
-    run = existing_run(run_dir)
-    view = read_view(run.path)
-    summary = summarise(run.path, view.events)
-    if summary["accept"] is None:
+    directory = existing_run(run_dir)
+    run = Run.at(directory.path)
+    if run.winner is None:
         raise BadInput.one(str(run_dir), "has no winner on accept yet")
-    primary, heldout = summary["primary"], summary["heldout"]
-    tables = [t for body in view.entered if (t := view.accept_table(body["id"])) is not None]
-    rng = generator(int(view.opened["seed"]), "optimism", "selection")
+    tables = [t for c in run.entered if (t := run.accept_table(c.id)) is not None]
+    rng = generator(run.opened.seed, "optimism", "selection")
     outcomes = []
     for number in range(searches):
-        outcomes.append(_placebo_search(run, number, primary))
+        outcomes.append(_placebo_search(directory, number, run.primary))
         told(f"placebo search {number + 1} of {searches}")
     return OptimismReport(
-        accept=summary["accept"]["winner"][primary],
-        selection=selection_optimism(tables, rng, select=primary_family(primary)),
+        accept=_figure(run.winner.accept.winner, run.primary),
+        selection=selection_optimism(tables, rng, select=primary_pairs(run.primary)),
         placebo=placebo_optimism([outcome for outcome in outcomes if outcome is not None]),
-        heldout=heldout and heldout["winner"][primary],
-        looks=heldout["looks"] if heldout else 0,
+        heldout=run.heldout and run.heldout.winner.paired(run.primary),
+        looks=run.heldout.looks if run.heldout else 0,
     )
 
 
-def _placebo_search(run: RunDirectory, number: int, primary: str) -> SearchOutcome | None:
+def _placebo_search(run: RunDirectory, number: int, primary: Primary) -> SearchOutcome | None:
     """One search on the placebo; None where a seed won, which overstates nothing."""
     seed = bits("placebo search", str(run.path.name), number, width=31)
     config = load_config(run.config, [*PLACEBO, f"seed={seed}"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
-        ended = start(check(config, RunDirectory(path)), path, Options(quiet=True))
-        found = summarise(path, ended.events)
-    if found["heldout"] is None:
+        found = start(check(config, RunDirectory(path)), path, Options(quiet=True)).run
+    if found.winner is None or found.heldout is None:
         return None
-    accept, heldout = found["accept"]["winner"][primary], found["heldout"]["winner"][primary]
-    return SearchOutcome(accept, heldout)
+    accept, heldout = found.winner.accept.winner, found.heldout.winner
+    return SearchOutcome(_figure(accept, primary), _figure(heldout, primary))
+
+
+def _figure(measures: Measures, primary: Primary) -> float:
+    """The primary figure of a winner, which has one: it was chosen by it."""
+    value = measures.paired(primary)
+    assert value is not None
+    return value
 
 
 def optimism_text(report: OptimismReport) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from heldout.gepa.acceptance import Acceptance, MinibatchImprovement
 from heldout.gepa.candidates import Candidate, Origin, Pool, Status

@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import Options
 from heldout.experiments.local_server import PORT, local_server
@@ -62,9 +63,8 @@ def main() -> None:
         began = time.monotonic()
         ended = start(prepare(CONFIG, ["tracking.enabled=false"], run), run, Options(quiet=True))
         took = time.monotonic() - began
-        rows = list(read_rows(f"sqlite:///{ended.run.store}"))
-        summary = ended.run.to_json()
-    print(f"{len(rows)} calls in {took:.0f} s, decision {summary['decision']}")
+        rows = list(read_rows(f"sqlite:///{RunDirectory(run).store}"))
+    print(f"{len(rows)} calls in {took:.0f} s, decision {ended.run.decision}")
     print("| calls | n | prompt tokens | of them cached | written | seconds a call |")
     print("|---|---|---|---|---|---|")
     for group in groups(rows):
