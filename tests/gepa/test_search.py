@@ -11,7 +11,13 @@ from tests.benchmarks.in_process import Doubles, SkillStudent, build_search
 
 from heldout.gepa.acceptance import FullPool, MinibatchImprovement
 from heldout.gepa.candidates import Origin, Status
-from heldout.gepa.record.events import FinishReason
+from heldout.gepa.record.events import (
+    CandidateEvent,
+    EvaluationEvent,
+    FinishReason,
+    IterationEvent,
+    SearchEndEvent,
+)
 from heldout.gepa.settings import SearchSettings
 from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
 from heldout.splits.errors import CircuitOpen, InfrastructureFailure, StopRequested
@@ -58,7 +64,7 @@ def test_a_child_enters_exactly_when_it_improves_the_minibatch(runner) -> None:
     bench.search.run()
     for body in bench.journal.of(CandidateEvent):
         if body.minibatch is not None:
-            better = body.minibatch["child_reward"] > body.minibatch["parent_reward"]
+            better = body.minibatch.child_reward > body.minibatch.parent_reward
             assert (body.status == "entered") is better
             assert body.reason == (None if better else "minibatch")
 
@@ -273,7 +279,7 @@ def test_a_declared_margin_keeps_small_improvements_out(runner) -> None:
     assert len(strict.search.pool.entered) < len(free.search.pool.entered)
     for body in strict.journal.of(CandidateEvent):
         if body.status == "entered" and body.minibatch:
-            gain = body.minibatch["child_reward"] - body.minibatch["parent_reward"]
+            gain = body.minibatch.child_reward - body.minibatch.parent_reward
             assert gain > 0.2
 
 

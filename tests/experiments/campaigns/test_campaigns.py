@@ -16,6 +16,7 @@ from tests.support.campaigns import SMALL, resume_small, run_small, summary, wri
 from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare
 from heldout.experiments.campaigns.verify import verify_run
+from heldout.gepa.record.run import Run
 from heldout.gepa.emission import withdraw
 from heldout.gepa.record.events import EventKind
 from heldout.gepa.record.run import Record
@@ -572,7 +573,8 @@ def test_status_of_a_gzipped_or_absent_run_is_a_fault(tmp_path: Path) -> None:
 
 def test_summaries_of_unfinished_runs_say_so(tmp_path: Path) -> None:
     ended = run_small(tmp_path)
-    half = summarise(ended.run.path, ended.events[: len(ended.events) // 2])
+    events = ended.run.events
+    half = Run.of(events[: len(events) // 2], ended.run.run_dir).to_json()
     assert (half["status"], half["decision"]) == ("running", None)
 
 

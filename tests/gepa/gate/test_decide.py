@@ -13,6 +13,7 @@ from heldout.gepa.gate.decide import (
     decide_family,
     pre_gate,
 )
+from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.judged import Judged
 
 
@@ -106,13 +107,13 @@ def test_shown_to_be_no_better_is_told_from_could_not_be_seen(winning, losing, t
 
 def test_a_refusal_says_how_much_data_it_would_have_taken():
     found = gate(*mixed(5, 3, 12))
-    assert found.needed_observed > found.consultations == 20
-    assert found.needed_hoped > 20
+    assert found.consultations.needed_for_observed > found.consultations.have == 20
+    assert found.consultations.needed_for_hoped > 20
     text = " ".join(found.sentences)
-    assert f"needs {found.needed_observed} consultations" in text
-    assert f"needs {found.needed_hoped} consultations" in text
+    assert f"needs {found.consultations.needed_for_observed} consultations" in text
+    assert f"needs {found.consultations.needed_for_hoped} consultations" in text
     # A loss, however many consultations are added, never becomes a gain.
-    assert gate(*mixed(3, 5, 12)).needed_observed is None
+    assert gate(*mixed(3, 5, 12)).consultations.needed_for_observed is None
 
 
 def test_a_difference_that_is_not_winner_minus_baseline_is_said_to_be():
@@ -133,14 +134,14 @@ def test_replicates_show_their_spread():
         primary="paired_omissions",
         seed=1,
     )
-    assert found.spread_candidate.span == 0
-    assert found.spread_baseline.span == 0.5
+    assert found.run_to_run.winner.span == 0
+    assert found.run_to_run.baseline.span == 0.5
     assert found.winner_minus_baseline == pytest.approx(1 - 2 / 3)
-    assert found.to_json()["run_to_run"]["baseline"]["span"] == 0.5
+    assert plain(found)["run_to_run"]["baseline"]["span"] == 0.5
 
 
 def test_the_json_is_json_and_has_the_contract_keys():
-    body = json.loads(json.dumps(gate(BETTER, SAME).to_json(), allow_nan=False))
+    body = json.loads(json.dumps(plain(gate(BETTER, SAME)), allow_nan=False))
     assert {"decision", "reason", "rule", "difference", "verdicts", "sides"} <= set(body)
     assert set(body["difference"]) == {"estimate", "low", "high", "level", "method"}
     assert body["consultations"]["have"] == 20
@@ -158,11 +159,11 @@ def test_any_two_tables_get_a_decision(pair):
     # One consultation, all ties, no pair, a missing twin score, violations on either side.
     found = gate(*pair)
     assert found.decision == ("refused" if found.reason else "emitted")
-    json.dumps(found.to_json(), allow_nan=False)
-    if found.consultations < 2:
+    json.dumps(plain(found), allow_nan=False)
+    if found.consultations.have < 2:
         assert found.decision == "refused"
     again = gate(*pair)
-    assert again.to_json() == found.to_json()
+    assert plain(again) == plain(found)
 
 
 class TestPreGate:
@@ -194,7 +195,7 @@ class TestPreGate:
     def test_without_a_pair_nothing_is_above(self):
         none = build((9, [("add", 8)]))
         assert not self.run(none, none, "above").buys
-        assert self.run(none, none, "above").to_json()["primary"] is None
+        assert self.run(none, none, "above").primary is None
 
 
 class TestFamily:

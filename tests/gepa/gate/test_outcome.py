@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from tests.benchmarks.in_process import consultation
 
 from heldout.gepa.candidates import Candidate, Origin, Status
-from heldout.gepa.confirmation import Confirmation, Side
+from heldout.gepa.confirmation import Confirmation, HeldoutScores
 from heldout.gepa.gate.decide import decide
-from heldout.gepa.gate.outcome import Explored, HeldOut, Setting, Sides, gate_body
+from heldout.gepa.gate.outcome import Compared, HeldoutResult, Outcome, gate_event
 from heldout.gepa.gate.settings import GateSettings
-from heldout.gepa.record.events import FinishReason
+from heldout.gepa.record.events import DriftEvent, FinishReason, GateEvent
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans
 
@@ -20,46 +18,46 @@ LABELS = tuple(note.label for k in range(20) for note in consultation(k).notes)
 GATE = GateSettings()
 
 
-def side(clean: float, errored: float) -> Side:
+def side(clean: float, errored: float) -> HeldoutScores:
     scores = tuple(clean if label.is_clean else errored for label in LABELS)
-    return Side((ScoreTable(LABELS, scores),), None)
+    return HeldoutScores((ScoreTable(LABELS, scores),), None)
 
 
 def body(
-    winner: Side,
+    winner: HeldoutScores,
     *,
     threshold: float = 6.0,
     words: float | None = 0.9,
     means: CleanMeans = CleanMeans.VERIFIED,
-    drift: dict[str, Any] | None = None,
+    drift: DriftEvent | None = None,
     exploratory: bool = False,
-) -> dict[str, Any]:
+) -> GateEvent:
     baseline = side(7.0, 7.0)
-    sides = Sides(winner.judged(threshold), baseline.judged(6.0))
+    sides = Compared(winner.judged(threshold), baseline.judged(6.0))
     decision = decide(sides.winner, sides.baseline, GATE, primary="paired_omissions", seed=1)
     candidate = Candidate("c09", Origin.MUTATION, (), 3, Status.REJECTED, "x", "0" * 64, 1)
-    found = HeldOut(Confirmation(winner, 1, exploratory, drift), baseline, sides)
-    explored = Explored(candidate, FinishReason.STALL, found=found, decision=decision)
-    return gate_body(explored, GATE, Setting(words, means, simulated=True))
+    found = HeldoutResult(Confirmation(winner, 1, exploratory, drift), baseline, sides)
+    outcome = Outcome(candidate, FinishReason.STALL, found=found, decision=decision)
+    return gate_event(outcome, GATE, word_count=words, clean_means=means, simulated=True)
 
 
 def test_a_winner_that_beats_the_control_and_separates_has_no_caveat() -> None:
     found = body(side(7.0, 5.0))
-    assert (found["decision"], found["caveats"]) == ("emitted", [])
-    assert found["simulated"] is True
+    assert (found.decision, found.caveats) == ("emitted", ())
+    assert found.simulated is True
 
 
 def test_a_winner_that_counting_words_beats_says_so() -> None:
     found = body(side(7.0, 5.0), words=1.0)
-    assert found["caveats"] == [
+    assert found.caveats == (
         "counting words orders 1.000 of the held-out omissions rightly, the winner 1.000: "
-        "these pairs alone do not show that it reads"
-    ]
+        "these pairs alone do not show that it reads",
+    )
 
 
 @pytest.mark.parametrize("threshold", [4.0, 8.0])
 def test_a_threshold_that_does_not_separate_is_named(threshold: float) -> None:
-    lines = body(side(7.0, 5.0), threshold=threshold)["caveats"]
+    lines = body(side(7.0, 5.0), threshold=threshold).caveats
     assert len(lines) == 1
     assert "at its frozen threshold the winner flags" in lines[0]
     assert "40 omissions" in lines[0]
@@ -67,22 +65,24 @@ def test_a_threshold_that_does_not_separate_is_named(threshold: float) -> None:
 
 
 def test_flags_on_unedited_notes_are_not_called_false_alarms() -> None:
-    text = str(body(side(7.0, 5.0), means=CleanMeans.UNEDITED)["sentences"])
+    text = str(body(side(7.0, 5.0), means=CleanMeans.UNEDITED).sentences)
     assert "flags on unedited notes" in text
     assert "false alarms" not in text
-    assert "false alarms" in str(body(side(7.0, 5.0))["sentences"])
+    assert "false alarms" in str(body(side(7.0, 5.0)).sentences)
 
 
 def test_a_drifted_or_exploratory_confirmation_never_emits() -> None:
-    moved = body(side(7.0, 5.0), drift={"refuses": True})
-    assert (moved["decision"], moved["reason"]) == ("refused", "drift")
+    moved = body(side(7.0, 5.0), drift=DriftEvent(notes=2, mean_change=0.5, refuses=True))
+    assert (moved.decision, moved.reason) == ("refused", "drift")
     beyond = body(side(7.0, 5.0), exploratory=True)
-    assert (beyond["decision"], beyond["reason"]) == ("refused", "exploratory")
+    assert (beyond.decision, beyond.reason) == ("refused", "exploratory")
 
 
 def test_without_a_look_there_is_nothing_to_say() -> None:
     candidate = Candidate("c00", Origin.SEED, (), 0, Status.REJECTED, "x", "0" * 64, 1)
-    explored = Explored(candidate, FinishReason.STALL, refusal="seed_won")
-    found = gate_body(explored, GATE, Setting(0.9, CleanMeans.UNEDITED, simulated=True))
-    assert (found["decision"], found["reason"]) == ("not_confirmed", "seed_won")
-    assert (found["heldout"], found["caveats"]) == (None, [])
+    outcome = Outcome(candidate, FinishReason.STALL, refusal="seed_won")
+    found = gate_event(
+        outcome, GATE, word_count=0.9, clean_means=CleanMeans.UNEDITED, simulated=True
+    )
+    assert (found.decision, found.reason) == ("not_confirmed", "seed_won")
+    assert (found.heldout, found.caveats) == (None, ())

@@ -34,11 +34,11 @@ def test_the_majority_table_flags_as_the_majority_at_every_threshold(data, table
 def test_spread_is_highest_minus_lowest():
     runs = [build((9, [("omit", s)])) for s in (8, 9, 10)]
     spread = paired_spread(runs)
-    assert spread == Spread((1.0, 0.5, 0.0))
+    assert spread == Spread.of((1.0, 0.5, 0.0))
     assert (spread.span, spread.mean) == (1.0, 0.5)
-    assert Spread((0.5,)).span is None
-    assert Spread((None, 0.25)).mean == 0.25
-    assert Spread((None,)).mean is None
+    assert Spread.of((0.5,)).span is None
+    assert Spread.of((None, 0.25)).mean == 0.25
+    assert Spread.of((None,)).mean is None
     assert spread.to_json() == {"values": [1.0, 0.5, 0.0], "span": 1.0}
 
 

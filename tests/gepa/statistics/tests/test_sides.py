@@ -1,6 +1,7 @@
 import pytest
 from tests.support.score_tables import build
 
+from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.tests.sides import SideState, side_differences, side_verdict
 
@@ -78,7 +79,7 @@ def test_replicates_flag_by_strict_majority():
 
 def test_json_holds_every_field():
     judge = Judged.once(groups(12, 9, 4, 4), threshold=5)
-    body = verdicts(judge, judge)["detection"].to_json()
+    body = plain(verdicts(judge, judge)["detection"])
     assert set(body) == {
         "measure", "state", "margin", "n", "consultations", "interval", "reach", "sentence"
     }  # fmt: skip
