@@ -25,7 +25,7 @@ from heldout.gepa.gate.outcome import (
     gate_event,
     measures_of,
 )
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.objective import best
 from heldout.gepa.parts import Parts, Seed
 from heldout.gepa.record.codec import encode
@@ -292,8 +292,8 @@ class Campaign:
     def _on_accept(self, candidate: Candidate) -> Judged:
         """A candidate's accept scores with the threshold that is frozen there."""
         assert candidate.accept is not None
-        family = primary_family(self.parts.search.primary)
-        threshold = swept(candidate.accept, self.parts.gate.cap, family).threshold
+        pairs = primary_pairs(self.parts.search.primary)
+        threshold = swept(candidate.accept, self.parts.gate.cap, pairs).threshold
         return Judged.once(candidate.accept, threshold=threshold)
 
     def _accept_measures(self, candidate: Candidate) -> Measures:

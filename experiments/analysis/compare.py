@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from heldout.gepa.gate.rules import RuleVerdict, all_rules
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.codec import plain
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.agreement.length import LengthFollowing, length_following
@@ -114,7 +114,7 @@ def compare(
     ours, theirs = candidate[1], baseline[1].in_order_of(candidate[1].labels)
     words = _words(ours, benchmark)
     counts = None if words is None else word_count_table(ours.labels, words)
-    data = difference(ours, theirs, primary_family(settings.primary))
+    data = difference(ours, theirs, primary_pairs(settings.primary))
     level = settings.level
     rules = all_rules(settings.seed).values()
     return Comparison(

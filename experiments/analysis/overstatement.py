@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from heldout.experiments.campaigns.checks import check
 from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
 from heldout.experiments.campaigns.running import start
 from heldout.experiments.campaigns.session import Options
-from heldout.experiments.campaigns.summary import summarise
-from heldout.experiments.report.view import read_view
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
+from heldout.gepa.record.run import Run
+from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.intervals.resampling import generator
+from heldout.gepa.statistics.measures import Measures
 from heldout.gepa.statistics.tests.optimism import (
-    OptimismReport,
+    OptimismEstimate,
     SearchOutcome,
     placebo_optimism,
     selection_optimism,
@@ -46,6 +47,45 @@ PLACEBO = (
 )
 
 
+@dataclass(frozen=True)
+class OptimismReport:
+    """One winner's figures side by side, in [0, 1] or as differences of such.
+
+    `selection_lower_bound` is from having chosen the best, `corrected` the accept figure less that
+    part, still too good; `heldout` is None where no look was bought, `looks` how many there were.
+    """
+
+    accept: float
+    selection_lower_bound: OptimismEstimate | None
+    corrected: float | None
+    placebo: OptimismEstimate | None
+    heldout: float | None
+    accept_minus_heldout: float | None
+    looks: int
+    placebo_is_simulated: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        accept: float,
+        heldout: float | None,
+        *,
+        selection: OptimismEstimate | None,
+        placebo: OptimismEstimate | None,
+        looks: int,
+    ) -> OptimismReport:
+        """The report on two figures and what explains their distance."""
+        return cls(
+            accept=accept,
+            selection_lower_bound=selection,
+            corrected=None if selection is None else accept - selection.value,
+            placebo=placebo,
+            heldout=heldout,
+            accept_minus_heldout=None if heldout is None else accept - heldout,
+            looks=looks,
+        )
+
+
 def optimism_of(
     run_dir: Path, searches: int, told: Callable[[str], None] = lambda _: None
 ) -> OptimismReport:
@@ -64,11 +104,11 @@ def optimism_of(
     for number in range(searches):
         outcomes.append(_placebo_search(directory, number, run.primary))
         told(f"placebo search {number + 1} of {searches}")
-    return OptimismReport(
-        accept=_figure(run.winner.accept.winner, run.primary),
+    return OptimismReport.of(
+        _figure(run.winner.accept.winner, run.primary),
+        run.heldout.winner.paired(run.primary) if run.heldout else None,
         selection=selection_optimism(tables, rng, select=primary_pairs(run.primary)),
         placebo=placebo_optimism([outcome for outcome in outcomes if outcome is not None]),
-        heldout=run.heldout and run.heldout.winner.paired(run.primary),
         looks=run.heldout.looks if run.heldout else 0,
     )
 
@@ -96,10 +136,10 @@ def _figure(measures: Measures, primary: Primary) -> float:
 def optimism_text(report: OptimismReport) -> str:
     """The figures side by side, for a person."""
     lines = [f"accept figure of the winner:        {report.accept:.3f}"]
-    if report.selection is not None:
+    if (chosen := report.selection_lower_bound) is not None:
         lines += [
-            f"from choosing the best (at least):  {report.selection.value:+.3f} "
-            f"±{report.selection.error:.3f}, {report.selection.made_from}",
+            f"from choosing the best (at least):  {chosen.value:+.3f} "
+            f"±{chosen.error:.3f}, {chosen.made_from}",
             f"accept less that part:              {report.corrected:.3f} (still too good)",
         ]
     if report.placebo is not None:
@@ -110,11 +150,6 @@ def optimism_text(report: OptimismReport) -> str:
     if report.heldout is not None:
         lines += [
             f"held-out figure:                    {report.heldout:.3f} (look {report.looks})",
-            f"accept minus held-out, as seen:     {report.seen:+.3f}",
+            f"accept minus held-out, as seen:     {report.accept_minus_heldout:+.3f}",
         ]
     return "\n".join(lines)
-
-
-def described(report: OptimismReport) -> dict[str, Any]:
-    """The report as JSON; the placebo part is simulated."""
-    return {**report.to_json(), "placebo_is_simulated": True}

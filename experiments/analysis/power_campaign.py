@@ -22,7 +22,7 @@ from heldout.experiments.analysis.score_files import read_scores, score_tables
 from heldout.experiments.campaigns.checks import Checked, check
 from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.run_directory import RunDirectory
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.statistics.difference import difference
 from heldout.gepa.statistics.intervals.resampling import generator
 from heldout.splits.errors import BadInput
@@ -100,10 +100,10 @@ def acceptance_sentence(checked: Checked) -> str:
 def _sizes(checked: Checked) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Pairs of the primary measure in each consultation of accept and of held-out."""
     benchmark = checked.made.benchmark if checked.made else checked.load().benchmark
-    family = primary_family(checked.config.search.primary)
+    pairs = primary_pairs(checked.config.search.primary)
     splits = checked.partition.splits
     accept, heldout = (
-        pair_counts([benchmark.by_id[name] for name in splits[split]], family)
+        pair_counts([benchmark.by_id[name] for name in splits[split]], pairs)
         for split in ("accept", "heldout")
     )
     if min(len(accept), len(heldout)) < 2:
@@ -120,5 +120,5 @@ def _model(checked: Checked, pilot: tuple[str, str] | None) -> DifferenceModel:
     files = read_scores(pilot[0]), read_scores(pilot[1])
     benchmark = checked.made.benchmark if checked.made else checked.load().benchmark
     ours, theirs = score_tables(*files, benchmark)
-    family = primary_family(checked.config.search.primary)
-    return Pilot.of([difference(ours, theirs, family)])
+    pairs = primary_pairs(checked.config.search.primary)
+    return Pilot.of([difference(ours, theirs, pairs)])

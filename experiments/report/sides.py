@@ -9,12 +9,12 @@ import numpy as np
 
 from heldout.experiments.report.view import Body, RunView
 from heldout.gepa.evaluation import Purpose
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.events import EventKind
 from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.rates.paired import answered_pairs, half_points
-from heldout.gepa.statistics.selection import Family, Selection, rows_of
+from heldout.gepa.statistics.selection import PairKind, Selection, rows_of
 from heldout.gepa.statistics.table import ScoreTable
 
 
@@ -39,7 +39,7 @@ class Sides:
     """Baseline first, then the winner where there is one that is not the baseline itself."""
 
     all: tuple[Side, ...]
-    primary: Family
+    primary: PairKind
     level: float
 
     @property
@@ -63,8 +63,8 @@ def sides_of(view: RunView) -> Sides | None:
     found = [_side(view, "baseline", baseline, Purpose.BASELINE)]
     if winner is not None and winner["id"] != baseline["id"]:
         found.append(_side(view, "winner", winner, Purpose.CONFIRM))
-    selection = primary_family(view.settings["search"]["primary"])
-    primary: Family = "commission" if selection == "commission" else "omission"
+    selection = primary_pairs(view.settings["search"]["primary"])
+    primary: PairKind = "commission" if selection == "commission" else "omission"
     return Sides(tuple(found), primary, level)
 
 

@@ -25,7 +25,7 @@ from heldout.gepa.gate.settings import (
     GateSettings,
     PreGateName,
     SideMargins,
-    primary_family,
+    primary_pairs,
 )
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.agreement.replicates import paired_spread
@@ -66,7 +66,7 @@ def pre_gate(
     `above`: the primary difference is positive. `study`: it and the difference of swept detection
     both exceed two points. `off`: always.
     """
-    gain = difference(candidate.tables, baseline.tables, primary_family(primary)).estimate
+    gain = difference(candidate.tables, baseline.tables, primary_pairs(primary)).estimate
     rates = [swept(j.majority, settings.cap).detection.rate for j in (candidate, baseline)]
     swept_gain = None if None in rates else (rates[0] or 0.0) - (rates[1] or 0.0)
     buys = settings.pre_gate == "off"
@@ -91,7 +91,7 @@ def decide(
     `seed` drives the bootstrap and permutation rules only. Each of `planned_looks` is tested at
     alpha / planned_looks.
     """
-    data = difference(candidate.tables, baseline.tables, primary_family(primary))
+    data = difference(candidate.tables, baseline.tables, primary_pairs(primary))
     alpha = settings.alpha / planned_looks
     rules = all_rules(seed)
     verdicts = {
@@ -107,7 +107,7 @@ def decide(
     )
     reason = _reason(verdicts[settings.rule], sides)
     spreads = [
-        paired_spread(judge.tables, primary_family(primary)) for judge in (candidate, baseline)
+        paired_spread(judge.tables, primary_pairs(primary)) for judge in (candidate, baseline)
     ]
     counted = Consultations(
         have=data.consultations,

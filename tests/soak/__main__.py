@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks import loopback
 from tests.soak.jobs import Job, all_jobs, perform
 from tests.soak.reliability import write_counts
 from tests.soak.table import write_table
@@ -43,7 +44,7 @@ def main() -> None:
 def sources_digest() -> str:
     """Digest of the product and of the jobs: results of other sources are of no use to these."""
     hasher = hashlib.sha256(source_sha256().encode())
-    for path in sorted(Path(__file__).parents[1].glob("[bs][eo]*/*.py")):
+    for path in sorted([*Path(__file__).parent.glob("*.py"), Path(loopback.__file__)]):
         hasher.update(path.name.encode() + path.read_bytes())
     return hasher.hexdigest()
 
