@@ -7,12 +7,16 @@ prompt file exists only after the gate has passed it.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
+from pathlib import Path
 from typing import Any
 
+from heldout.gepa.acceptance import Acceptance
 from heldout.gepa.candidates import Candidate, Origin, Pool, Status
-from heldout.gepa.confirmation import HeldoutScores
+from heldout.gepa.confirmation import HeldoutJudge, HeldoutScores
 from heldout.gepa.emission import emit, withdraw
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion
 from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
@@ -20,20 +24,22 @@ from heldout.gepa.gate.decide import decide, pre_gate
 from heldout.gepa.gate.outcome import (
     Compared,
     HeldoutResult,
-    Outcome,
+    CampaignResult,
     card_body,
     gate_event,
     measures_of,
 )
-from heldout.gepa.gate.settings import primary_pairs
-from heldout.gepa.objective import best
-from heldout.gepa.parts import Parts, Seed
+from heldout.gepa.gate.rules import Rule
+from heldout.gepa.gate.settings import GateSettings, primary_pairs
+from heldout.gepa.minibatch import Minibatch
+from heldout.gepa.objective import Objective, best
 from heldout.gepa.record.codec import encode
 from heldout.gepa.record.events import (
     FinishedEvent,
     FinishReason,
     GateEvent,
     MeasuresPair,
+    PartitionEvent,
     Phase,
     PhaseEvent,
     PreGateEvent,
@@ -42,94 +48,146 @@ from heldout.gepa.record.events import (
     WinnerEvent,
 )
 from heldout.gepa.record.files import write_whole
+from heldout.gepa.record.journal import RunJournal
 from heldout.gepa.record.run import Run
-from heldout.gepa.search import Search, SearchParts, candidate_event, scores_of
+from heldout.gepa.reward import Reward
+from heldout.gepa.search import Search, candidate_event, scores_of
+from heldout.gepa.settings import ConfirmSettings, SearchSettings
+from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import Measures
 from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.rates.paired import paired
 from heldout.gepa.word_control import control_event, word_count_table, word_counts
+from heldout.reflectors.guard import Guard
+from heldout.reflectors.reflector import Reflector
+from heldout.splits.benchmark import Consultation, Note
 from heldout.splits.hashing import sha256_text
+from heldout.students.models.chat import Budget
+from heldout.students.student import Student
 
 
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A named block the search starts from."""
+
+    name: str
+    block: str
+
+
+@dataclass(kw_only=True)
 class Campaign:
-    """One campaign; `run` goes from the partition to the decision and writes what it finds."""
+    """One campaign; `run` goes from the partition to the decision and writes what it finds.
 
-    def __init__(self, parts: Parts) -> None:
-        self.parts = parts
-        self.journal = parts.journal
+    Everything it works with is built and checked before its first call. `baseline` names the seed
+    that the winner is compared with; `hold` reserves the cost of the confirmation before the
+    search, `release` gives it back after it; `facts` are plain values that go on the card as they
+    are (models, data digests).
+    """
+
+    name: str
+    seed: int
+    run_dir: Path
+    reflect: tuple[Consultation, ...]
+    accept: tuple[Note, ...]
+    heldout: HeldoutJudge
+    student: Student
+    budget: Budget
+    reflector: Reflector
+    guard: Guard
+    seeds: tuple[Seed, ...]
+    baseline: str
+    reward: Reward
+    acceptance: Acceptance
+    objective: Objective
+    minibatch: Minibatch
+    rule: Rule | None
+    search: SearchSettings
+    confirm: ConfirmSettings
+    gate: GateSettings
+    journal: RunJournal
+    spending: Spending
+    runner: asyncio.Runner
+    hold: Callable[[], None]
+    release: Callable[[], None]
+    partition: PartitionEvent
+    facts: Mapping[str, Any]
+    simulated: bool
+    pool: Pool = field(default_factory=Pool)
+    evaluator: Evaluator = field(init=False)
+
+    def __post_init__(self) -> None:
         self.evaluator = Evaluator(
-            parts.student,
-            parts.budget,
-            parts.runner,
-            journal=parts.journal,
-            spending=parts.spending,
+            self.student,
+            self.budget,
+            self.runner,
+            journal=self.journal,
+            spending=self.spending,
         )
-        self.pool = Pool()
 
     def run(self) -> None:
         """Run to the decision. Raises Stopped or CircuitOpen, after which it can be resumed."""
         self.conclude(self.explore())
 
-    def explore(self) -> Outcome:
+    def explore(self) -> CampaignResult:
         """Everything up to the held-out figures of the winner; nothing is decided yet."""
         self._verify_partition()
         baseline = self._heldout_baseline()
         frontier = self._score_seeds()
-        self.parts.held.hold()
+        self.hold()
         reason = self._search(frontier)
         winner = self._choose()
-        self.parts.held.release()
+        self.release()
         return self._confirm(winner, baseline, reason)
 
-    def conclude(self, outcome: Outcome) -> None:
+    def conclude(self, result: CampaignResult) -> None:
         """Put the decision on record; emit the winner if it passed, and nothing else."""
-        decision = self._decided(outcome)
+        decision = self._decided(result)
         if decision.decision == "emitted":
-            self._emit(outcome.winner, decision)
-        self._finish(outcome.reason, decision)
+            self._emit(result.winner, decision)
+        self._finish(result.reason, decision)
 
     # -- phases ----------------------------------------------------------------------------------
 
     def _verify_partition(self) -> None:
         self._phase(Phase.PARTITION)
-        p = self.parts
-        self.journal.append(p.partition)
+        self.journal.append(self.partition)
         self.journal.append(
             SettingsEvent(
-                seeds={seed.name: sha256_text(seed.block) for seed in p.seeds},
-                baseline=p.baseline,
-                search=p.search,
-                confirm=p.confirm,
-                gate=p.gate,
-                reward=_described(p.reward),
-                acceptance=_described(p.acceptance),
-                objective=_described(p.objective),
-                budget=p.budget,
-                frame_sha256=p.student.frame.sha256,
+                seeds={seed.name: sha256_text(seed.block) for seed in self.seeds},
+                baseline=self.baseline,
+                search=self.search,
+                confirm=self.confirm,
+                gate=self.gate,
+                reward=_described(self.reward),
+                acceptance=_described(self.acceptance),
+                objective=_described(self.objective),
+                budget=self.budget,
+                frame_sha256=self.student.frame.sha256,
             )
         )
-        labels = [note.label for note in p.accept]
-        self.journal.append(control_event("accept", labels, word_counts(p.accept)))
-        vault = p.heldout.vault
+        labels = [note.label for note in self.accept]
+        self.journal.append(control_event("accept", labels, word_counts(self.accept)))
+        vault = self.heldout.vault
         self.journal.append(control_event("heldout", vault.labels, vault.words))
 
     def _heldout_baseline(self) -> HeldoutScores:
         self._phase(Phase.BASELINE)
-        return self.parts.heldout.baseline(self.evaluator, self._baseline_block())
+        return self.heldout.baseline(self.evaluator, self._baseline_block())
 
     def _score_seeds(self) -> Frontier:
         self._phase(Phase.SEEDS)
-        p = self.parts
-        labels = [note.label for note in p.accept]
+        labels = [note.label for note in self.accept]
         frontier = Frontier(
             win_tie_loss(labels)
-            if p.search.frontier == "win_tie_loss"
-            else raw_reward(labels, p.reward)
+            if self.search.frontier == "win_tie_loss"
+            else raw_reward(labels, self.reward)
         )
-        for seed in p.seeds:
+        for seed in self.seeds:
             occasion = Occasion(Purpose.SEED, "accept", self.pool.next_id)
-            accept = self.evaluator.judge(seed.block, p.accept, occasion, samples=p.search.samples)
+            accept = self.evaluator.judge(
+                seed.block, self.accept, occasion, samples=self.search.samples
+            )
             candidate = self._seed_candidate(seed, accept)
             self.pool.add(candidate)
             frontier.add(candidate.id, scores_of(candidate))
@@ -153,27 +211,29 @@ class Campaign:
 
     def _search(self, frontier: Frontier) -> FinishReason:
         self._phase(Phase.SEARCH)
-        p = self.parts
-        parts = SearchParts(
-            seed=p.seed,
-            reflect=p.reflect,
-            accept=p.accept,
+        search = Search(
+            seed=self.seed,
+            reflect=self.reflect,
+            accept=self.accept,
             evaluator=self.evaluator,
-            reflector=p.reflector,
-            guard=p.guard,
-            reward=p.reward,
-            acceptance=p.acceptance,
-            objective=p.objective,
-            settings=p.search,
+            reflector=self.reflector,
+            guard=self.guard,
+            reward=self.reward,
+            acceptance=self.acceptance,
+            objective=self.objective,
+            minibatch=self.minibatch,
+            settings=self.search,
             journal=self.journal,
-            runner=p.runner,
-            spending=p.spending,
+            runner=self.runner,
+            spending=self.spending,
+            pool=self.pool,
+            frontier=frontier,
         )
-        return Search(parts, self.pool, frontier).run()
+        return search.run()
 
     def _choose(self) -> Candidate:
         self._phase(Phase.WINNER)
-        winner = best(self.pool.entered, self.parts.objective)
+        winner = best(self.pool.entered, self.objective)
         self.journal.append(
             WinnerEvent(
                 id=winner.id,
@@ -188,19 +248,20 @@ class Campaign:
         )
         return winner
 
-    def _confirm(self, winner: Candidate, baseline: HeldoutScores, reason: FinishReason) -> Outcome:
+    def _confirm(self, winner: Candidate, baseline: HeldoutScores, reason: FinishReason) -> CampaignResult:
         """Look at held-out for the winner, if accept says that it is worth it."""
-        p = self.parts
         self._phase(Phase.CONFIRM)
         if winner.kind is Origin.SEED:
-            return Outcome(winner, reason, refusal="seed_won")
+            return CampaignResult(winner, reason, refusal="seed_won")
         on_accept = Compared(self._on_accept(winner), self._on_accept(self._baseline_candidate()))
-        bought = pre_gate(on_accept.winner, on_accept.baseline, p.gate, primary=p.search.primary)
+        bought = pre_gate(
+            on_accept.winner, on_accept.baseline, self.gate, primary=self.search.primary
+        )
         self.journal.append(PreGateEvent(**vars(bought)))
         if not bought.buys:
-            return Outcome(winner, reason, refusal="pre_gate")
+            return CampaignResult(winner, reason, refusal="pre_gate")
         assert winner.block is not None  # entered candidates keep their text
-        confirmation = p.heldout.winner(
+        confirmation = self.heldout.winner(
             self.evaluator, winner.id, winner.block, (self._baseline_block(), baseline)
         )
         self._phase(Phase.GATE)
@@ -215,36 +276,36 @@ class Campaign:
         decision = decide(
             found.compared.winner,
             found.compared.baseline,
-            p.gate,
-            primary=p.search.primary,
-            planned_looks=p.heldout.planned_looks,
-            seed=p.seed,
+            self.gate,
+            primary=self.search.primary,
+            planned_looks=self.heldout.planned_looks,
+            seed=self.seed,
+            rule=self.rule,
         )
-        return Outcome(winner, reason, found=found, decision=decision)
+        return CampaignResult(winner, reason, found=found, decision=decision)
 
     def _emit(self, winner: Candidate, decision: GateEvent) -> None:
         self._phase(Phase.EMIT)
-        p = self.parts
         assert winner.block is not None
         emitted = emit(
-            p.run_dir,
-            p.name,
-            frame=p.student.frame,
+            self.run_dir,
+            self.name,
+            frame=self.student.frame,
             block=winner.block,
             card=card_body(
                 decision,
                 accept=self._accept_measures(winner),
                 run={
-                    "campaign": p.name,
+                    "campaign": self.name,
                     "candidate": winner.id,
                     "block_sha256": winner.sha256,
-                    "frame_sha256": p.student.frame.sha256,
+                    "frame_sha256": self.student.frame.sha256,
                     "journal_head": self.journal.mark,
-                    **p.facts,
-                    "student_budget": asdict(p.budget),
+                    **self.facts,
+                    "student_budget": asdict(self.budget),
                 },
-                spent=p.spending.total,
-                caveats=p.partition.caveats,
+                spent=self.spending.total,
+                caveats=self.partition.caveats,
             ),
         )
         self.journal.append(emitted)
@@ -256,8 +317,8 @@ class Campaign:
                 decision=decision.decision,
                 reason=decision.reason,
                 lineage_sha256=Run.of(self.journal.events).lineage_sha256,
-                spent=self.parts.spending.total.rounded(),
-                judgements=self.parts.spending.judgements,
+                spent=self.spending.total.rounded(),
+                judgements=self.spending.judgements,
             )
         )
 
@@ -266,41 +327,42 @@ class Campaign:
     def _phase(self, phase: Phase) -> None:
         self.journal.append(PhaseEvent(name=phase))
 
-    def _decided(self, outcome: Outcome) -> GateEvent:
+    def _decided(self, result: CampaignResult) -> GateEvent:
         """Put the decision on record and beside the run; nothing of an older emission remains."""
-        p, vault = self.parts, self.parts.heldout.vault
+        vault = self.heldout.vault
         decision = gate_event(
-            outcome,
-            p.gate,
+            result,
+            self.gate,
             word_count=paired(word_count_table(vault.labels, vault.words)).value,
-            clean_means=p.partition.benchmark.clean_means,
-            simulated=p.simulated,
+            clean_means=self.partition.benchmark.clean_means,
+            simulated=self.simulated,
         )
         if decision.decision != "emitted":
-            withdraw(p.run_dir)
+            withdraw(self.run_dir)
         self.journal.append(decision)
         text = json.dumps(encode(decision), indent=2, ensure_ascii=False) + "\n"
-        write_whole(p.run_dir / "gate.json", text)
+        write_whole(self.run_dir / "gate.json", text)
         return decision
 
     def _baseline_block(self) -> str:
-        return next(s.block for s in self.parts.seeds if s.name == self.parts.baseline)
+        return next(s.block for s in self.seeds if s.name == self.baseline)
 
     def _baseline_candidate(self) -> Candidate:
-        return next(c for c in self.pool if c.name == self.parts.baseline)
+        return next(c for c in self.pool if c.name == self.baseline)
 
     def _on_accept(self, candidate: Candidate) -> Judged:
         """A candidate's accept scores with the threshold that is frozen there."""
         assert candidate.accept is not None
-        pairs = primary_pairs(self.parts.search.primary)
-        threshold = swept(candidate.accept, self.parts.gate.cap, pairs).threshold
+        pairs = primary_pairs(self.search.primary)
+        threshold = swept(candidate.accept, self.gate.cap, pairs).threshold
         return Judged.once(candidate.accept, threshold=threshold)
 
     def _accept_measures(self, candidate: Candidate) -> Measures:
         flags = None if candidate.flags is None else (candidate.flags,)
-        return measures_of(self._on_accept(candidate), flags, self.parts.gate.cap)
+        return measures_of(self._on_accept(candidate), flags, self.gate.cap)
 
 
 def _described(strategy: object) -> dict[str, Any]:
     """A strategy as its name and its fields."""
-    return {"name": type(strategy).__name__, **asdict(strategy)}  # type: ignore[call-overload]
+    fields = asdict(strategy) if is_dataclass(strategy) else {}  # type: ignore[arg-type]
+    return {"name": type(strategy).__name__, **fields}

@@ -9,9 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from heldout.splits.benchmark import Consultation, Note, NoteClass
 from heldout.splits.randomness import Part, shuffled
+
+
+class Minibatch(Protocol):
+    """Draws the reflect notes that a parent and its child are compared on."""
+
+    @property
+    def largest(self) -> int:
+        """The largest number of notes one draw can hold."""
+
+    def draw(self, reflect: Sequence[Consultation], *path: Part) -> list[Note]:
+        """Notes of `reflect`, each errored note with its clean twin; a pure function of `path`.
+
+        `path` names the draw: campaign seed, purpose, iteration.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from heldout.gepa.acceptance import Acceptance, MinibatchComparison, compare
 from heldout.gepa.candidates import Candidate, Origin, Pool, Status
 from heldout.gepa.evaluation import Evaluator, Occasion
 from heldout.gepa.frontier import Frontier
-from heldout.gepa.minibatch import ConsultationFirst
+from heldout.gepa.minibatch import Minibatch
 from heldout.gepa.objective import Objective, Rank
 from heldout.gepa.proposing import Parent, merge, rewrite
 from heldout.gepa.record.events import (
@@ -45,25 +45,6 @@ FULL_POOL = "full_pool"
 
 
 @dataclass(frozen=True)
-class SearchParts:
-    """What a search works with; all of it built before the first call."""
-
-    seed: int
-    reflect: tuple[Consultation, ...]
-    accept: tuple[Note, ...]
-    evaluator: Evaluator
-    reflector: Reflector
-    guard: Guard
-    reward: Reward
-    acceptance: Acceptance
-    objective: Objective
-    settings: SearchSettings
-    journal: Journal
-    runner: asyncio.Runner
-    spending: Spending
-
-
-@dataclass(frozen=True)
 class Tried:
     """A proposal with the blocks it came from, on its way to becoming a candidate."""
 
@@ -74,49 +55,66 @@ class Tried:
     proposal: Proposal
 
 
+@dataclass(kw_only=True)
 class Search:
-    """State of one search: the pool, the frontier, and the best accept figure so far."""
+    """One search: what it works with, all built before the first call, and how far it has come.
 
-    def __init__(self, parts: SearchParts, pool: Pool, frontier: Frontier) -> None:
-        self.parts, self.pool, self.frontier = parts, pool, frontier
-        self.merges = MergeCounters()
-        self.best = max(self._rank(candidate) for candidate in pool.entered)
-        self.since_best = 0
-        s = parts.settings
-        self._minibatch = ConsultationFirst(s.minibatch_consultations, s.minibatch_errored)
+    `pool` and `frontier` hold the seeds, scored on accept, when it begins.
+    """
+
+    seed: int
+    reflect: tuple[Consultation, ...]
+    accept: tuple[Note, ...]
+    evaluator: Evaluator
+    reflector: Reflector
+    guard: Guard
+    reward: Reward
+    acceptance: Acceptance
+    objective: Objective
+    minibatch: Minibatch
+    settings: SearchSettings
+    journal: Journal
+    runner: asyncio.Runner
+    spending: Spending
+    pool: Pool
+    frontier: Frontier
+    merges: MergeCounters = field(default_factory=MergeCounters)
+    since_best: int = 0
+    best: Rank = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.best = max(self._rank(candidate) for candidate in self.pool.entered)
 
     def run(self) -> FinishReason:
         """Iterate until a limit is reached; returns which."""
         reason = FinishReason.ITERATIONS
-        for iteration in range(1, self.parts.settings.iterations + 1):
+        for iteration in range(1, self.settings.iterations + 1):
             limit = self._limit()
             if limit is not None:
                 reason = limit
                 break
             self._iterate(iteration)
-        self.parts.journal.append(SearchEndEvent(reason=reason, merges=self.merges))
+        self.journal.append(SearchEndEvent(reason=reason, merges=self.merges))
         return reason
 
     def _limit(self) -> FinishReason | None:
         """The soft limit that forbids another iteration, on what has been settled so far."""
-        s, spending = self.parts.settings, self.parts.spending
+        s, spending = self.settings, self.spending
         if self.since_best >= s.stall:
             return FinishReason.STALL
         if s.stop_usd is not None and (spending.total.usd or 0.0) >= s.stop_usd:
             return FinishReason.STOP_USD
         if s.max_judgements is not None:
             # Both parents of a merge and the child on the minibatch, then the child on accept.
-            largest = (3 * self._minibatch.largest + len(self.parts.accept)) * s.samples
+            largest = (3 * self.minibatch.largest + len(self.accept)) * s.samples
             if spending.judgements + largest > s.max_judgements:
                 return FinishReason.MAX_JUDGEMENTS
         return None
 
     def _iterate(self, iteration: int) -> None:
-        notes = tuple(
-            self._minibatch.draw(self.parts.reflect, self.parts.seed, MINIBATCH, iteration)
-        )
+        notes = tuple(self.minibatch.draw(self.reflect, self.seed, MINIBATCH, iteration))
         couple = self._merge_couple(iteration)
-        ids = couple or (self.frontier.draw(self.parts.seed, "parent", iteration),)
+        ids = couple or (self.frontier.draw(self.seed, "parent", iteration),)
         parents = tuple(self._judge_parent(id_, notes, iteration) for id_ in ids)
         tried = Tried(
             kind=Origin.MERGE if couple else Origin.MUTATION,
@@ -125,7 +123,7 @@ class Search:
             parents=parents,
             proposal=self._propose(iteration, notes, parents),
         )
-        self.parts.spending.settle(tried.proposal.calls)
+        self.spending.settle(tried.proposal.calls)
         candidate, comparison = self._try(tried)
         self._commit(tried, candidate, comparison)
 
@@ -133,7 +131,7 @@ class Search:
 
     def _merge_couple(self, iteration: int) -> tuple[str, str] | None:
         """Two frontier candidates that lead different accept notes, when a merge is due."""
-        s, seed = self.parts.settings, self.parts.seed
+        s, seed = self.settings, self.seed
         if len(self.pool.entered) < s.merge_from or self.merges.built >= s.max_merges:
             return None
         if uniform(seed, "merge", iteration) >= s.merge_probability:
@@ -150,9 +148,7 @@ class Search:
     def _judge_parent(self, id_: str, notes: tuple[Note, ...], iteration: int) -> Parent:
         block = self._block(id_)
         occasion = Occasion(Purpose.PARENT, "reflect", id_, iteration)
-        evaluation = self.parts.evaluator.judge(
-            block, notes, occasion, samples=self.parts.settings.samples
-        )
+        evaluation = self.evaluator.judge(block, notes, occasion, samples=self.settings.samples)
         return Parent(id_, block, evaluation)
 
     def _block(self, id_: str) -> str:
@@ -165,7 +161,7 @@ class Search:
     def _propose(
         self, iteration: int, notes: tuple[Note, ...], parents: tuple[Parent, ...]
     ) -> Proposal:
-        item, runner, reflector = f"i{iteration:03d}", self.parts.runner, self.parts.reflector
+        item, runner, reflector = f"i{iteration:03d}", self.runner, self.reflector
         if len(parents) == 2:
             return merge(runner, reflector, item, notes, (parents[0], parents[1]))
         return rewrite(runner, reflector, item, notes, parents[0])
@@ -173,7 +169,7 @@ class Search:
     def _try(self, tried: Tried) -> tuple[Candidate, MinibatchComparison | None]:
         """The candidate that a proposal becomes, and how it did on the minibatch."""
         block = tried.proposal.block
-        rejection = self.parts.guard.check(
+        rejection = self.guard.check(
             block, self.pool.by_fingerprint, tuple(parent.block for parent in tried.parents)
         )
         candidate = self._rejected(tried)
@@ -183,15 +179,13 @@ class Search:
             return replace(candidate, block=kept, reason=reason, detail=detail), None
         assert block is not None  # the guard rejects a proposal without a block
         comparison = self._compare(tried, block)
-        if not self.parts.acceptance.accepts(comparison):
+        if not self.acceptance.accepts(comparison):
             return candidate, comparison
         occasion = Occasion(Purpose.ACCEPT, "accept", candidate.id, tried.iteration)
-        accept = self.parts.evaluator.judge(
-            block, self.parts.accept, occasion, samples=self.parts.settings.samples
-        )
+        accept = self.evaluator.judge(block, self.accept, occasion, samples=self.settings.samples)
         parents = [c for c in self.pool.entered if c.id in candidate.parents]
         ranks = [self._rank(parent) for parent in parents]
-        if not self.parts.acceptance.admits(self.parts.objective.rank(accept.table), max(ranks)):
+        if not self.acceptance.admits(self.objective.rank(accept.table), max(ranks)):
             return replace(candidate, reason=FULL_POOL), comparison
         entered = replace(
             candidate, status=Status.ENTERED, reason=None, accept=accept.table, flags=accept.flags
@@ -214,9 +208,9 @@ class Search:
 
     def _compare(self, tried: Tried, block: str) -> MinibatchComparison:
         """The child against its parent on the minibatch; a merge against the better parent."""
-        s, reward = self.parts.settings, self.parts.reward
+        s, reward = self.settings, self.reward
         occasion = Occasion(Purpose.CHILD, "reflect", self.pool.next_id, tried.iteration)
-        child = self.parts.evaluator.judge(block, tried.notes, occasion, samples=s.samples)
+        child = self.evaluator.judge(block, tried.notes, occasion, samples=s.samples)
         labels = [note.label for note in tried.notes]
         comparisons = [
             compare(
@@ -243,8 +237,8 @@ class Search:
             rank = self._rank(candidate)
             if rank > self.best:
                 self.best, self.since_best = rank, 0
-        self.parts.journal.append(candidate_event(candidate, comparison))
-        self.parts.journal.append(self._iteration_event(tried, candidate))
+        self.journal.append(candidate_event(candidate, comparison))
+        self.journal.append(self._iteration_event(tried, candidate))
 
     def _iteration_event(self, tried: Tried, candidate: Candidate) -> IterationEvent:
         return IterationEvent(
@@ -256,13 +250,13 @@ class Search:
             since_best=self.since_best,
             frontier=len(self.frontier.members),
             traces_left_out=tried.proposal.truncated,
-            judgements=self.parts.spending.judgements,
-            spent=self.parts.spending.total.rounded(),
+            judgements=self.spending.judgements,
+            spent=self.spending.total.rounded(),
         )
 
     def _rank(self, candidate: Candidate) -> Rank:
         assert candidate.accept is not None  # the pool holds scores of every entered candidate
-        return self.parts.objective.rank(candidate.accept)
+        return self.objective.rank(candidate.accept)
 
 
 def scores_of(candidate: Candidate) -> Mapping[str, float | None]:

@@ -5,36 +5,61 @@ Frozen dataclasses: the configuration file is validated into them, the journal r
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval
-from pydantic import AllowInfNan, Strict
+from pydantic import AfterValidator, AllowInfNan, Strict
 
 Share = Annotated[float, Interval(ge=0, le=1), AllowInfNan(False)]
 Positive = Annotated[int, Interval(ge=1, le=1_000_000_000), Strict()]
 
 FrontierKind = Literal["win_tie_loss", "raw_reward"]
 Primary = Literal["paired_omissions", "paired_commissions"]
-ObjectiveName = Literal["paired_first", "detection_first", "severity_weighted"]
-AcceptanceName = Literal["minibatch", "full_pool"]
+IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
+
+def is_import_path(name: str) -> bool:
+    """True for `package.module:Name`, which names a part that is not built in."""
+    return IMPORT_PATH.fullmatch(name) is not None
+
+
+def one_of(*names: str) -> AfterValidator:
+    """Accepts a built-in name or an import path. Raises ValueError for anything else."""
+
+    def check(name: str) -> str:
+        if name not in names and not is_import_path(name):
+            known = ", ".join(names)
+            raise ValueError(f"should be {known} or package.module:Name, got {name!r:.60}")
+        return name
+
+    return AfterValidator(check)
+
+
+ObjectiveName = Annotated[str, one_of("paired_first", "detection_first", "severity_weighted")]
+AcceptanceName = Annotated[str, one_of("minibatch", "full_pool")]
+MinibatchName = Annotated[str, one_of("consultation_first")]
+RuleName = Annotated[str, one_of("interval", "bootstrap", "permutation", "point")]
+"""Name of a gate rule."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
     """How the search goes.
 
-    `samples`: judgings a note while searching. `minibatch_*`: consultations, and errored notes of
-    each. `merge_from`: entered candidates before merges begin; `max_merges` merge attempts at
-    most, each iteration with `merge_probability`. `clean_weight`: weight of a clean note in the
-    mean reward. `objective`: what ranks candidates on accept; `acceptance`: what a child must do
-    to enter, on its minibatch (by more than `acceptance_margin`) and then on accept. `stall`:
-    iterations without a new best before the search ends. `stop_usd`, `max_judgements`: soft
-    limits, tested between iterations.
+    `samples`: judgings a note while searching. `minibatch`: how reflect notes are drawn;
+    `minibatch_*`: consultations, and errored notes of each. `merge_from`: entered candidates
+    before merges begin; `max_merges` merge attempts at most, each iteration with
+    `merge_probability`. `clean_weight`: weight of a clean note in the mean reward. `objective`:
+    what ranks candidates on accept; `acceptance`: what a child must do to enter, on its minibatch
+    (by more than `acceptance_margin`) and then on accept. `stall`: iterations without a new best
+    before the search ends. `stop_usd`, `max_judgements`: soft limits, tested between iterations.
     """
 
     iterations: Annotated[int, Interval(ge=0, le=1_000_000), Strict()] = 15
     samples: Positive = 1
+    minibatch: MinibatchName = "consultation_first"
     minibatch_consultations: Positive = 4
     minibatch_errored: Positive = 2
     merge_from: Annotated[int, Ge(2)] = 6

@@ -36,7 +36,7 @@ class LookEvent:
     """The run that bought it before; None for this one."""
 
 
-class Journal(Protocol):
+class LookJournal(Protocol):
     """An append-only record of what happened."""
 
     def append(self, event: LookEvent, /) -> None:

@@ -14,19 +14,21 @@ from heldout.experiments.campaigns.checks import (
     length_cap,
     role_caps_of,
 )
-from heldout.experiments.campaigns.config import Config
 from heldout.experiments.campaigns.partition_event import card_facts, partition_event
+from heldout.experiments.campaigns.parts import (
+    acceptance_of,
+    minibatch_of,
+    objective_of,
+    rule_of,
+)
 from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.students import build_student
-from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
+from heldout.gepa.campaign import Campaign, Seed
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
-from heldout.gepa.objective import DetectionFirst, Objective, PairedFirst, SeverityWeighted
-from heldout.gepa.parts import Held, Parts, Seed
 from heldout.gepa.record.events import OpenedEvent
 from heldout.gepa.record.journal import Observer, RunJournal
 from heldout.gepa.reward import rank_reward
-from heldout.gepa.settings import AcceptanceName, SearchSettings
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.model import ModelReflector
@@ -53,7 +55,7 @@ DRIFT = "drift"
 class Session:
     """One process working on one run: what has to be closed, watched and told."""
 
-    parts: Parts
+    campaign: Campaign
     ledger: Ledger
     caller: Caller
     store: CallStore
@@ -77,20 +79,18 @@ class Confirmations:
         config = members[0].config
         return cls(Ledger(caps_of(config), role_caps=role_caps_of(config)), amounts)
 
-    def held(self, name: str) -> Held:
-        """The part of one campaign: held from before its search until it is confirmed."""
-        return Held(self._hold, lambda: self._release(name))
-
-    def _hold(self) -> None:
+    def hold(self) -> None:
+        """Put what all confirmations to come may cost out of reach."""
         total = Amount()
         for amount in self.waiting.values():
             total += amount
         self.ledger.hold(total)
 
-    def _release(self, name: str) -> None:
+    def release(self, name: str) -> None:
+        """Give back the part of one campaign."""
         del self.waiting[name]
         self.ledger.release()
-        self._hold()
+        self.hold()
 
 
 @dataclass(frozen=True)
@@ -168,9 +168,16 @@ def open_session(
             buyer=Buyer(who.run_id, who.family, who.acknowledge_reuse),
             exclude=checked.exclude,
         )
-        held = confirmations.held(config.name)
-        parts = _parts(checked, run, runner, (journal, store, held, caller), splits)
-        yield Session(parts, ledger, caller, store, splits)
+        campaign = _campaign(
+            checked,
+            run,
+            confirmations,
+            runner=runner,
+            journal=journal,
+            caller=caller,
+            splits=splits,
+        )
+        yield Session(campaign, ledger, caller, store, splits)
 
 
 def _check_models(checked: Checked) -> None:
@@ -182,14 +189,16 @@ def _check_models(checked: Checked) -> None:
         raise BadInput(faults)
 
 
-def _parts(
+def _campaign(
     checked: Checked,
     run: RunDirectory,
+    confirmations: Confirmations,
+    *,
     runner: asyncio.Runner,
-    opened: tuple[RunJournal, CallStore, Held, Caller],
+    journal: RunJournal,
+    caller: Caller,
     splits: Splits,
-) -> Parts:
-    journal, store, held, caller = opened
+) -> Campaign:
     config = checked.config
     student = build_student(config, checked.student.pin, caller)
     cap = length_cap(config)
@@ -201,14 +210,22 @@ def _parts(
         own=own_texts(student.frame, [seed.block for seed in seeds]),
         has_transcripts=splits.benchmark.has_transcripts,
     )
-    spending = Spending(_cost_of(store))
-    return Parts(
+    spending = Spending(_cost_of(caller.store))
+    return Campaign(
         name=config.name,
         seed=config.seed,
         run_dir=run.path,
         reflect=splits.reflect,
         accept=tuple(note for c in splits.accept for note in c.notes),
-        heldout=_heldout_judge(checked, student, splits, caller, (runner, journal, spending)),
+        heldout=_heldout_judge(
+            checked,
+            student,
+            splits,
+            caller,
+            runner=runner,
+            journal=journal,
+            spending=spending,
+        ),
         student=student,
         budget=budget_of(config.student),
         reflector=ModelReflector(
@@ -218,40 +235,22 @@ def _parts(
         seeds=seeds,
         baseline=config.baseline_name,
         reward=rank_reward(student.score_range),
-        acceptance=acceptance_of(config.search),
+        acceptance=acceptance_of(config),
         objective=objective_of(config),
+        minibatch=minibatch_of(config),
+        rule=rule_of(config),
         search=config.search,
         confirm=config.confirm,
         gate=config.gate,
         journal=journal,
         spending=spending,
         runner=runner,
-        held=held,
+        hold=confirmations.hold,
+        release=lambda: confirmations.release(config.name),
         partition=partition_event(checked, splits),
         simulated=checked.simulated,
         facts=card_facts(checked, splits),
     )
-
-
-def acceptance_of(search: SearchSettings) -> Acceptance:
-    """The acceptance rule that the settings name."""
-    rules: dict[AcceptanceName, type[MinibatchImprovement] | type[FullPool]] = {
-        "minibatch": MinibatchImprovement,
-        "full_pool": FullPool,
-    }
-    return rules[search.acceptance](search.acceptance_margin)
-
-
-def objective_of(config: Config) -> Objective:
-    """The objective that the configuration names."""
-    primary, cap = config.search.primary, config.gate.cap
-    match config.search.objective:
-        case "paired_first":
-            return PairedFirst(primary, cap)
-        case "detection_first":
-            return DetectionFirst(primary, cap)
-        case "severity_weighted":
-            return SeverityWeighted(cap)
 
 
 def _heldout_judge(
@@ -259,10 +258,12 @@ def _heldout_judge(
     student: Student,
     splits: Splits,
     caller: Caller,
-    record: tuple[asyncio.Runner, RunJournal, Spending],
+    *,
+    runner: asyncio.Runner,
+    journal: RunJournal,
+    spending: Spending,
 ) -> HeldoutJudge:
     config, pin = checked.config, checked.student.pin
-    runner, journal, spending = record
     budget = budget_of(config.student)
     afresh = build_student(config, pin, caller, occasion=DRIFT)
     return HeldoutJudge(

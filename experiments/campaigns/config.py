@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from heldout.gepa.gate.decide import GateSettings
-from heldout.gepa.settings import ConfirmSettings, SearchSettings
+from heldout.gepa.settings import ConfirmSettings, SearchSettings, one_of
 from heldout.reflectors.payload import MIN_PAYLOAD_TOKENS
 from heldout.splits.benchmark import CleanMeans
 from heldout.students.calls.retry import Retry
@@ -98,7 +98,7 @@ class ModelSection(Section):
 
 
 class StudentSection(ModelSection):
-    """The judge under optimisation; `design` is a name of the roster (`heldout judge --help`)."""
+    """The judge under optimisation; `design` is a name of the roster or an import path."""
 
     design: str
 
@@ -106,6 +106,8 @@ class StudentSection(ModelSection):
 class ReflectorSection(ModelSection):
     """The model that writes rewrites."""
 
+    kind: Annotated[str, one_of("model")] = "model"
+    """What writes rewrites; `model` asks the chat model."""
     budget: BudgetSection = BudgetSection(max_tokens=16_000)
     max_words: Annotated[int, Field(ge=20)] = 400
     """Length cap of a block."""
@@ -178,6 +180,8 @@ class Config(Section):
     """Name of the seed that the winner is compared with; the first by default."""
     models: Path | None = None
     """A file of model pins, needed for every model that is not simulated."""
+    parts: Path | None = None
+    """Where parts named by import path are looked for; the folder of this file by default."""
     search: SearchSettings = SearchSettings()
     confirm: ConfirmSettings = ConfirmSettings()
     gate: GateSettings = GateSettings()

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from heldout.experiments.campaigns.config import Config
+from heldout.gepa.settings import is_import_path
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
 
@@ -27,8 +28,10 @@ PATH_KEYS: frozenset[Path_] = frozenset(
         ("benchmark", "consultations"),
         ("partition", "manifest"),
         ("models",),
+        ("parts",),
     }
 )
+UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 MAX_BYTES = 1 << 20
 MAX_VALUES = 10_000
 ODD_VALUE = (yaml.YAMLError, ValueError, KeyError, AttributeError, TypeError, RecursionError)
@@ -79,6 +82,8 @@ def load_config(path: Path, settings: Sequence[str] = (), *, stored: bool = Fals
     for key, value in overrides:
         _put(source.tree, key, value, where[key])
     source.tree.setdefault("name", path.stem)
+    if _names_own_parts(source.tree):
+        source.tree.setdefault("parts", str(path.resolve().parent))
     faults = [*_expand(source, source.tree, ())]
     # The run keeps its configuration elsewhere, so every path in it has to be absolute.
     _resolve_paths(source.tree, Path.cwd())
@@ -93,6 +98,13 @@ def load_config(path: Path, settings: Sequence[str] = (), *, stored: bool = Fals
     return config
 
 
+def _names_own_parts(tree: Mapping[str, Any]) -> bool:
+    """True where a value of a section is an import path."""
+    sections = [section for section in tree.values() if isinstance(section, dict)]
+    values = [value for section in sections for value in section.values()]
+    return any(isinstance(value, str) and is_import_path(value) for value in values)
+
+
 def config_digest(path: Path) -> str:
     """Digest of a stored configuration's own content, whatever this version knows of its keys."""
     return sha256_json(read_yaml(path).tree)
@@ -102,7 +114,7 @@ def _validated(tree: dict[str, Any], *, stored: bool) -> Config:
     try:
         return Config.model_validate(tree)
     except ValidationError as error:
-        unknown = [e["loc"] for e in error.errors() if e["type"] == "extra_forbidden"]
+        unknown = [e["loc"] for e in error.errors() if e["type"] in UNKNOWN_KEY]
         if not stored or len(unknown) < error.error_count():
             raise
         for *path, key in unknown:
@@ -251,7 +263,7 @@ def _fault(source: Source, where: Mapping[Path_, str], detail: ErrorDetails) -> 
     path = tuple(detail["loc"])
     place = where.get(path) or source.where(path)
     match detail["type"]:
-        case "extra_forbidden" | "unexpected_keyword_argument":
+        case kind if kind in UNKNOWN_KEY:
             return Fault(place, f"unknown key{_suggestion(path)}")
         case "missing" | "missing_argument":
             return Fault(place, "is required")

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heldout.experiments.campaigns.checks import Checked
+from heldout.experiments.campaigns.parts import minibatch_of
 from heldout.experiments.campaigns.students import build_student
-from heldout.gepa.minibatch import ConsultationFirst
 from heldout.splits.benchmark import Benchmark, Consultation
 from heldout.students.calls.call import CallSpec
 from heldout.students.models.chat import Budget, ChatReply, ChatRequest, ModelPin
@@ -152,7 +152,7 @@ def _phases(checked: Checked, benchmark: Benchmark) -> dict[str, list[Asked]]:
     }
     cost = {name: rehearse(checked, consultations) for name, consultations in splits.items()}
     count = {name: sum(len(c.notes) for c in found) for name, found in splits.items()}
-    batch = ConsultationFirst(search.minibatch_consultations, search.minibatch_errored).largest
+    batch = minibatch_of(config).largest
     looks = count["heldout"] * confirm.samples * confirm.replicates
     drift = confirm.drift_share * count["heldout"]
     once = {name: cost[name].consultation * len(found) for name, found in splits.items()}

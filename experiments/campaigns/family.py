@@ -40,7 +40,7 @@ from heldout.experiments.campaigns.session import (
 )
 from heldout.gepa.gate.decide import decide_family
 from heldout.gepa.gate.decision import Decision
-from heldout.gepa.gate.outcome import Outcome
+from heldout.gepa.gate.outcome import CampaignResult
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, Fault, HeldoutError, UserFault
 from heldout.splits.heldout.looks import Family
@@ -182,13 +182,13 @@ def _work(tasks: Sequence[Task]) -> list[Ended]:
     return done + [Ended(Run.at(t.run.path), error) for t in tasks[len(done) :]]
 
 
-def _explore(task: Task, stack: ExitStack, opened: list[tuple[Task, Sitting]]) -> Outcome:
+def _explore(task: Task, stack: ExitStack, opened: list[tuple[Task, Sitting]]) -> CampaignResult:
     open_ = stack.enter_context(sitting(task))
     opened.append((task, open_))
     return open_.campaign.explore()
 
 
-def _decided(tasks: Sequence[Task], explored: Sequence[Outcome]) -> list[Outcome]:
+def _decided(tasks: Sequence[Task], explored: Sequence[CampaignResult]) -> list[CampaignResult]:
     """Holm over the members that have held-out figures."""
     names = [task.checked.config.name for task in tasks]
     decisions: Mapping[str, Decision] = {

@@ -7,7 +7,7 @@ from typing import Any
 from heldout.experiments.analysis.power_campaign import acceptance_sentence, short_form
 from heldout.experiments.campaigns.checks import Checked
 from heldout.experiments.campaigns.estimates import estimate, estimate_text
-from heldout.gepa.minibatch import ConsultationFirst
+from heldout.experiments.campaigns.parts import minibatch_of
 
 
 def plan(checked: Checked) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def plan(checked: Checked) -> dict[str, Any]:
         name: sum(len(loaded.by_id[i].notes) for i in ids) for name, ids in partition.splits.items()
     }
     s, c = config.search, config.confirm
-    batch = ConsultationFirst(s.minibatch_consultations, s.minibatch_errored).largest
+    batch = minibatch_of(config).largest
     held = notes["heldout"] * c.samples * c.replicates
     judgements = {
         "baseline": held,

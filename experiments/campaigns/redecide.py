@@ -9,10 +9,10 @@ from typing import Any
 from heldout.experiments.campaigns.ending import SIMULATED
 from heldout.experiments.campaigns.run_directory import existing_run
 from heldout.gepa.gate.decide import decide
-from heldout.gepa.gate.rules import RuleName
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.events import Purpose
 from heldout.gepa.record.run import Run
+from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import Measures
 from heldout.splits.errors import BadInput

@@ -10,6 +10,7 @@ from heldout.experiments.campaigns.building import Confirmations, Session, Who, 
 from heldout.experiments.campaigns.calls_told import calls_event
 from heldout.experiments.campaigns.checks import Checked, budget_of
 from heldout.experiments.campaigns.config_file import config_digest
+from heldout.experiments.campaigns.parts import digests
 from heldout.experiments.campaigns.progress import Progress
 from heldout.experiments.campaigns.provenance import provenance
 from heldout.experiments.campaigns.run_directory import RunDirectory
@@ -134,12 +135,12 @@ def sitting(task: Task) -> Iterator[Sitting]:
             )
         )
         progress.totals = lambda: session.ledger.totals
-        yield Sitting(session, Campaign(session.parts), writer)
+        yield Sitting(session, session.campaign, writer)
 
 
 def close_record(task: Task, open_: Sitting, error: HeldoutError | None) -> None:
     """Put on record what the session asked of models, and why it stopped; write the report."""
-    journal = open_.session.parts.journal
+    journal = open_.campaign.journal
     # A full disk takes no remark either; the error that stopped the run is told all the same.
     with suppress(StoreUnavailable):
         journal.remark(calls_event(open_.session.caller, open_.campaign))
@@ -200,6 +201,7 @@ def _opening(task: Task) -> OpenedEvent:
     config, student, reflector = checked.config, checked.student.pin, checked.reflector.pin
     return task.opening(
         schema=SCHEMA,
+        parts=digests(config),
         run_id=who.run_id,
         name=config.name,
         seed=config.seed,

@@ -33,7 +33,7 @@ def all_replies(campaign: Campaign, store: CallStore) -> AllReplies:
     stages: dict[str, list[StoredCall]] = {}
     for call in store.calls():
         stages.setdefault(call.stage.value, []).append(call)
-    needed = tokens_needed(campaign.parts.accept)
+    needed = tokens_needed(campaign.accept)
     return AllReplies(
         stages={name: Replies(**_taken(calls)) for name, calls in sorted(stages.items())},
         blocks=tuple(_blocks(campaign, store, needed)),

@@ -18,7 +18,6 @@ from heldout.experiments.campaigns.checks import Checked, check
 from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
 from heldout.experiments.store.tools import source_of
-from heldout.gepa.campaign import Campaign
 from heldout.gepa.record.events import ResumedEvent
 from heldout.gepa.record.journal import read_journal
 from heldout.gepa.record.run import Run
@@ -96,10 +95,10 @@ def _replay(run: RunDirectory, copy: RunDirectory, rows: list[Row]) -> str | Non
     first = ResumedEvent(**{**vars(opened), "raised": ()})
     with open_session(checked, copy, who, observers=(), stop=never, first=first) as session:
         try:
-            Campaign(session.parts).run()
+            session.campaign.run()
         except CallMissing as missing:
             # A run that was stopped goes on from here; one that was not has lost a call.
-            lost = session.parts.journal.replaying
+            lost = session.campaign.journal.replaying
             return f"no stored call for {missing.call}" if lost else None
         except (JournalMismatch, Stopped) as error:
             return str(error)

@@ -7,6 +7,7 @@ vault's business.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from annotated_types import Ge
@@ -19,7 +20,7 @@ from heldout.gepa.gate.decision import (
     RunToRun,
     primary_sentences,
 )
-from heldout.gepa.gate.rules import RuleVerdict, all_rules
+from heldout.gepa.gate.rules import UNTESTED, Rule, RuleVerdict, all_rules
 from heldout.gepa.gate.settings import (
     STUDY_PRE_GATE,
     GateSettings,
@@ -85,18 +86,20 @@ def decide(
     primary: Primary,
     planned_looks: Annotated[int, Ge(1)] = 1,
     seed: int,
+    rule: Rule | None = None,
 ) -> Decision:
     """Decide on held-out tables; every rule is evaluated, the chosen one decides.
 
-    `seed` drives the bootstrap and permutation rules only. Each of `planned_looks` is tested at
+    `seed` drives the bootstrap and permutation rules only. `rule` is the one that `settings.rule`
+    names where it is not built in. Each of `planned_looks` is tested at
     alpha / planned_looks.
     """
     data = difference(candidate.tables, baseline.tables, primary_pairs(primary))
     alpha = settings.alpha / planned_looks
-    rules = all_rules(seed)
+    rules = all_rules(seed) if rule is None else {**all_rules(seed), settings.rule: rule}
     verdicts = {
-        name: rule.verdict(data, alpha=alpha, margin=settings.margin)
-        for name, rule in rules.items()
+        name: replace(judge.verdict(data, alpha=alpha, margin=settings.margin), rule=name)
+        for name, judge in rules.items()
     }
     interval = data.interval(1 - 2 * alpha)
     side: PairedSide = "commissions" if primary == "paired_omissions" else "omissions"
@@ -143,7 +146,7 @@ def decide_family(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
     A member whose p does not survive the adjustment is refused by the gate. The point rule has no
     p and is left as it is; a member whose rule could not be evaluated counts with p = 1.
     """
-    tested = {name: d for name, d in decisions.items() if d.rule != "point"}
+    tested = {name: d for name, d in decisions.items() if d.rule not in UNTESTED}
     if not tested:
         return dict(decisions)
     levels = {(d.alpha or 0.0) / (d.planned_looks or 1) for d in tested.values()}

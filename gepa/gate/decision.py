@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from heldout.gepa.gate.rules import RuleName, RuleVerdict
+from heldout.gepa.gate.rules import RuleVerdict
 from heldout.gepa.gate.settings import PreGateName
+from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.agreement.replicates import Spread
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.tests.sides import SideVerdict

@@ -45,7 +45,7 @@ class HeldoutResult:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CampaignResult:
     """A campaign up to its held-out figures.
 
     Either `refusal` says why no look was bought (`seed_won`, `pre_gate`), or `found` and
@@ -58,13 +58,13 @@ class Outcome:
     found: HeldoutResult | None = None
     decision: Decision | None = None
 
-    def decided(self, decision: Decision) -> Outcome:
+    def decided(self, decision: Decision) -> CampaignResult:
         """The same findings under a decision adjusted within a family of targets."""
         return replace(self, decision=decision)
 
 
 def gate_event(
-    outcome: Outcome,
+    result: CampaignResult,
     settings: GateSettings,
     *,
     word_count: float | None,
@@ -76,11 +76,11 @@ def gate_event(
     `word_count`: paired omissions on held-out of a judge that counts words. `clean_means`: what the
     benchmark promises of its clean notes. `simulated`: a model was a simulated one.
     """
-    found = outcome.found
-    if found is None or outcome.decision is None:
+    found = result.found
+    if found is None or result.decision is None:
         return GateEvent(
             decision="not_confirmed",
-            reason=outcome.refusal,
+            reason=result.refusal,
             rule=settings.rule,
             word_count=word_count,
             caveats=(),
@@ -93,7 +93,7 @@ def gate_event(
         looks=confirmation.looks,
         exploratory=confirmation.exploratory,
     )
-    decision = _overruled(outcome.decision, confirmation)
+    decision = _overruled(result.decision, confirmation)
     if clean_means is CleanMeans.UNEDITED:
         decision = _reworded(decision)
     return GateEvent(

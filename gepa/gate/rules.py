@@ -7,10 +7,11 @@ at `alpha` against `margin`; an interval has level 1 - 2 alpha.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import scipy
 
+from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.difference import Difference
 from heldout.gepa.statistics.intervals.interval import NO_SPREAD, Interval
 from heldout.gepa.statistics.intervals.resampling import (
@@ -21,7 +22,8 @@ from heldout.gepa.statistics.intervals.resampling import (
     sign_flip,
 )
 
-RuleName = Literal["interval", "bootstrap", "permutation", "point"]
+UNTESTED = frozenset({"point"})
+"""Rules without a p, which no adjustment for several tests can touch."""
 
 
 @dataclass(frozen=True, slots=True)

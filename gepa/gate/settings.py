@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from annotated_types import Gt
 from annotated_types import Interval as Within
 
-from heldout.gepa.gate.rules import RuleName
-from heldout.gepa.settings import Primary
+from heldout.gepa.settings import Primary, RuleName
 from heldout.gepa.statistics.rates.detection import DEFAULT_CAP
 from heldout.gepa.statistics.selection import PairKind
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from heldout.gepa.gate.rules import RuleName
+from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.intervals.interval import ClusterSums, t_ends
 from heldout.gepa.statistics.intervals.resampling import cluster_weights
 from heldout.gepa.statistics.table import BoolArray, FloatArray
@@ -36,13 +36,23 @@ def ships(
     """
     if data.clusters < 2:
         raise ValueError("simulation needs at least two consultations")
-    if rule == "point":
-        return np.asarray(data.mean > margin, dtype=np.bool_)
-    if rule == "interval":
-        return np.asarray(t_ends(data, level=1 - 2 * alpha)[0] > margin, dtype=np.bool_)
-    decide = _bootstrap if rule == "bootstrap" else _permutation
+    decide = SIMULATED[rule]
     parts = [decide(part, rng, alpha, margin, resamples) for part in _blocks(data)]
     return np.concatenate(parts)
+
+
+def _point(
+    data: ClusterSums, rng: np.random.Generator, alpha: float, margin: float, resamples: int
+) -> BoolArray:
+    del rng, alpha, resamples
+    return np.asarray(data.mean > margin, dtype=np.bool_)
+
+
+def _interval(
+    data: ClusterSums, rng: np.random.Generator, alpha: float, margin: float, resamples: int
+) -> BoolArray:
+    del rng, resamples
+    return np.asarray(t_ends(data, level=1 - 2 * alpha)[0] > margin, dtype=np.bool_)
 
 
 def _bootstrap(
@@ -69,3 +79,12 @@ def _blocks(data: ClusterSums) -> Iterator[ClusterSums]:
     sizes = np.broadcast_to(data.sizes, data.sums.shape)
     for start in range(0, len(data.sums), BLOCK):
         yield ClusterSums(data.sums[start : start + BLOCK], sizes[start : start + BLOCK])
+
+
+SIMULATED = {
+    "point": _point,
+    "interval": _interval,
+    "bootstrap": _bootstrap,
+    "permutation": _permutation,
+}
+"""The built-in rules, each as it decides on many data sets at once."""

@@ -28,7 +28,7 @@ from heldout.splits.benchmark import Benchmark, CleanMeans, Consultation, Note, 
 from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.heldout.looks import Look, LookRequest, LookResult, Standing
 from heldout.splits.heldout.looks_file import Buyer, LooksFile
-from heldout.splits.journal import Journal, LookEvent
+from heldout.splits.journal import LookJournal, LookEvent
 from heldout.splits.loading.benchmark_files import Loaded
 from heldout.splits.overlap import words
 from heldout.splits.partition.draw import check_consultations, check_files, verify
@@ -123,7 +123,7 @@ class Vault:
     planned_looks: int
     looks: LooksFile
     buyer: Buyer
-    _journal: Journal = field(repr=False)
+    _journal: LookJournal = field(repr=False)
     _reopen: Callable[[], tuple[Note, ...]] = field(repr=False)
 
     @property
@@ -185,7 +185,7 @@ def open_splits(
     load: Callable[[], Loaded],
     manifest: Path,
     *,
-    journal: Journal,
+    journal: LookJournal,
     buyer: Buyer,
     exclude: Collection[str] = (),
 ) -> Splits:

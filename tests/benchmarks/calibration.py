@@ -29,8 +29,8 @@ from tests.benchmarks.simulated_runs import PLAIN, Setting, made_benchmark, runs
 from heldout.experiments.analysis.cluster_models import Assumed
 from heldout.experiments.analysis.power import RULES, Estimate, share
 from heldout.experiments.analysis.score_files import candidate_names, read_scores, score_tables
-from heldout.gepa.gate.rules import RuleName
 from heldout.gepa.gate.simulated_rules import ships
+from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.difference import difference
 from heldout.gepa.statistics.intervals.interval import ClusterSums
 from heldout.gepa.statistics.intervals.resampling import generator

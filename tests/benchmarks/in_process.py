@@ -13,10 +13,11 @@ from heldout.gepa.acceptance import Acceptance, MinibatchImprovement
 from heldout.gepa.candidates import Candidate, Origin, Pool, Status
 from heldout.gepa.evaluation import Evaluator, Occasion
 from heldout.gepa.frontier import Frontier, win_tie_loss
+from heldout.gepa.minibatch import ConsultationFirst
 from heldout.gepa.objective import PairedFirst
 from heldout.gepa.record.events import Deterministic, Purpose
 from heldout.gepa.reward import rank_reward
-from heldout.gepa.search import Search, SearchParts, scores_of
+from heldout.gepa.search import Search, scores_of
 from heldout.gepa.settings import SearchSettings
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard
@@ -183,7 +184,7 @@ def build_search(
     seeded = _seed(evaluator, notes)
     pool.add(seeded)
     frontier.add(seeded.id, scores_of(seeded))
-    parts = SearchParts(
+    search = Search(
         seed=seed,
         reflect=tuple(consultation(k, size.errored) for k in range(size.reflect)),
         accept=notes,
@@ -193,12 +194,15 @@ def build_search(
         reward=rank_reward((0.0, 10.0)),
         acceptance=doubles.acceptance,
         objective=PairedFirst(settings.primary),
+        minibatch=ConsultationFirst(settings.minibatch_consultations, settings.minibatch_errored),
         settings=settings,
         journal=journal,
         runner=runner,
         spending=spending,
+        pool=pool,
+        frontier=frontier,
     )
-    return Bench(Search(parts, pool, frontier), journal, student, spending)
+    return Bench(search, journal, student, spending)
 
 
 def _seed(evaluator: Evaluator, notes: tuple[Note, ...]) -> Candidate:

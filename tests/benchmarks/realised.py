@@ -22,8 +22,8 @@ from tests.benchmarks.simulated_runs import (
 from heldout.experiments.analysis.cluster_models import Pilot, resized
 from heldout.experiments.analysis.power import Estimate, PowerSettings, Simulator
 from heldout.gepa.gate.decide import GateSettings
-from heldout.gepa.gate.rules import RuleName
 from heldout.gepa.gate.simulated_rules import ships
+from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.difference import Difference, difference
 from heldout.gepa.statistics.intervals.interval import ClusterSums
 from heldout.gepa.statistics.intervals.resampling import generator

@@ -256,7 +256,7 @@ def test_full_pool_acceptance_admits_only_what_improves_and_loses_nothing(runner
         runner, settings=settings(iterations=40), doubles=Doubles(acceptance=FullPool())
     )
     bench.search.run()
-    objective = bench.search.parts.objective
+    objective = bench.search.objective
     by_id = {c.id: c for c in bench.search.pool}
     turned_away = [c for c in by_id.values() if c.reason == "full_pool"]
     assert turned_away

@@ -8,7 +8,7 @@ from tests.benchmarks.in_process import consultation
 from heldout.gepa.candidates import Candidate, Origin, Status
 from heldout.gepa.confirmation import Confirmation, HeldoutScores
 from heldout.gepa.gate.decide import decide
-from heldout.gepa.gate.outcome import Compared, HeldoutResult, Outcome, gate_event
+from heldout.gepa.gate.outcome import Compared, HeldoutResult, CampaignResult, gate_event
 from heldout.gepa.gate.settings import GateSettings
 from heldout.gepa.record.events import DriftEvent, FinishReason, GateEvent
 from heldout.gepa.statistics.table import ScoreTable
@@ -37,7 +37,7 @@ def body(
     decision = decide(sides.winner, sides.baseline, GATE, primary="paired_omissions", seed=1)
     candidate = Candidate("c09", Origin.MUTATION, (), 3, Status.REJECTED, "x", "0" * 64, 1)
     found = HeldoutResult(Confirmation(winner, 1, exploratory, drift), baseline, sides)
-    outcome = Outcome(candidate, FinishReason.STALL, found=found, decision=decision)
+    outcome = CampaignResult(candidate, FinishReason.STALL, found=found, decision=decision)
     return gate_event(outcome, GATE, word_count=words, clean_means=means, simulated=True)
 
 
@@ -80,7 +80,7 @@ def test_a_drifted_or_exploratory_confirmation_never_emits() -> None:
 
 def test_without_a_look_there_is_nothing_to_say() -> None:
     candidate = Candidate("c00", Origin.SEED, (), 0, Status.REJECTED, "x", "0" * 64, 1)
-    outcome = Outcome(candidate, FinishReason.STALL, refusal="seed_won")
+    outcome = CampaignResult(candidate, FinishReason.STALL, refusal="seed_won")
     found = gate_event(
         outcome, GATE, word_count=0.9, clean_means=CleanMeans.UNEDITED, simulated=True
     )

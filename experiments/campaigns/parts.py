@@ -1,0 +1,222 @@
+"""Parts: the strategies a configuration names. The one place where names become objects.
+
+A part is named by a word of the built-in ones, or by an import path `package.module:Name`. What
+stands at an import path is looked for beside the configuration file (`parts:` names another
+folder), then among installed packages. It is checked by the conformance tests of `heldout.testing`
+before anything is bought, and the digest of its source stands in the first event of the run.
+
+Only what judges imports a part; status, report, verify, lineage and ui read its name alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+from heldout.experiments.campaigns.config import Config
+from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
+from heldout.gepa.gate.rules import Rule, all_rules
+from heldout.gepa.minibatch import ConsultationFirst, Minibatch
+from heldout.gepa.objective import DetectionFirst, Objective, PairedFirst, SeverityWeighted
+from heldout.gepa.settings import is_import_path
+from heldout.splits.errors import BadInput
+from heldout.students.designs.roster import DESIGNS
+
+Part = TypeVar("Part")
+
+GIVEN: dict[str, object] = {}
+"""Objects handed over in Python, by the import path that stands for them in the configuration."""
+
+OBJECTIVES: Mapping[str, Callable[[Config], Objective]] = {
+    "paired_first": lambda c: PairedFirst(c.search.primary, c.gate.cap),
+    "detection_first": lambda c: DetectionFirst(c.search.primary, c.gate.cap),
+    "severity_weighted": lambda c: SeverityWeighted(c.gate.cap),
+}
+ACCEPTANCES: Mapping[str, Callable[[Config], Acceptance]] = {
+    "minibatch": lambda c: MinibatchImprovement(c.search.acceptance_margin),
+    "full_pool": lambda c: FullPool(c.search.acceptance_margin),
+}
+MINIBATCHES: Mapping[str, Callable[[Config], Minibatch]] = {
+    "consultation_first": lambda c: ConsultationFirst(
+        c.search.minibatch_consultations, c.search.minibatch_errored
+    ),
+}
+FAILS = (
+    ImportError,
+    SyntaxError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    NameError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What a person's module may raise while it is imported or built."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartKind:
+    """A key of the configuration that takes a part, and what is built in for it."""
+
+    key: str
+    names: Mapping[str, str]
+    """What each built-in part is, in one line."""
+
+
+def part_kinds() -> tuple[PartKind, ...]:
+    """Every key that takes a part."""
+    return (
+        PartKind("student.design", {name: d.family for name, d in DESIGNS.items()}),
+        PartKind("reflector.kind", {"model": "asks a chat model for rewrites and merges"}),
+        PartKind(
+            "search.objective",
+            {
+                "paired_first": _first_line(PairedFirst),
+                "detection_first": _first_line(DetectionFirst),
+                "severity_weighted": _first_line(SeverityWeighted),
+            },
+        ),
+        PartKind(
+            "search.acceptance",
+            {
+                "minibatch": _first_line(MinibatchImprovement),
+                "full_pool": _first_line(FullPool),
+            },
+        ),
+        PartKind("search.minibatch", {"consultation_first": _first_line(ConsultationFirst)}),
+        PartKind("gate.rule", {name: _first_line(type(r)) for name, r in all_rules(seed=0).items()}),
+    )
+
+
+def objective_of(config: Config) -> Objective:
+    """The objective that the configuration names."""
+    return _built_in_or_own(config, "search.objective", config.search.objective, OBJECTIVES)
+
+
+def acceptance_of(config: Config) -> Acceptance:
+    """The acceptance rule that the configuration names."""
+    return _built_in_or_own(config, "search.acceptance", config.search.acceptance, ACCEPTANCES)
+
+
+def minibatch_of(config: Config) -> Minibatch:
+    """How the configuration draws minibatches."""
+    return _built_in_or_own(config, "search.minibatch", config.search.minibatch, MINIBATCHES)
+
+
+def rule_of(config: Config) -> Rule | None:
+    """The gate rule where it is not built in."""
+    name = config.gate.rule
+    return instance(config, "gate.rule", name) if is_import_path(name) else None
+
+
+def digests(config: Config) -> dict[str, str] | None:
+    """Digest of the source of every part that is not built in, by import path; None without any.
+
+    Raises BadInput where one cannot be imported.
+    """
+    found = {path: _digest(load(config, where, path)) for where, path in own_parts(config)}
+    return found or None
+
+
+def own_parts(config: Config) -> Iterator[tuple[str, str]]:
+    """Key and import path of every part that is not built in."""
+    named = {
+        "student.design": config.student.design,
+        "reflector.kind": config.reflector.kind,
+        "search.objective": config.search.objective,
+        "search.acceptance": config.search.acceptance,
+        "search.minibatch": config.search.minibatch,
+        "gate.rule": config.gate.rule,
+    }
+    return ((key, name) for key, name in named.items() if is_import_path(name))
+
+
+def load(config: Config, where: str, path: str) -> Any:
+    """The object at an import path. Raises BadInput; `where` is the key that names it."""
+    if path in GIVEN:
+        return GIVEN[path]
+    module_name, _, name = path.partition(":")
+    try:
+        module = _module(module_name, config.parts)
+    except FAILS as error:
+        raise BadInput.one(where, f"{module_name} cannot be imported ({_told(error)})") from error
+    if not hasattr(module, name):
+        raise BadInput.one(where, f"{module.__file__ or module_name} has no {name}")
+    return getattr(module, name)
+
+
+def instance(config: Config, where: str, path: str) -> Any:
+    """The part at an import path; a class is called without arguments."""
+    found = load(config, where, path)
+    if not inspect.isclass(found):
+        return found
+    try:
+        return found()
+    except FAILS as error:
+        raise BadInput.one(where, f"{path} cannot be built ({_told(error)})") from error
+
+
+def _built_in_or_own(
+    config: Config, where: str, name: str, built_in: Mapping[str, Callable[[Config], Part]]
+) -> Part:
+    if name in built_in:
+        return built_in[name](config)
+    own: Part = instance(config, where, name)
+    return own
+
+
+def _module(name: str, folder: Path | None) -> ModuleType:
+    """The module, looked for in `folder` first."""
+    with _searched(folder):
+        known = sys.modules.get(name.partition(".")[0])
+        beside = None if folder is None else folder / name.partition(".")[0]
+        # Two folders may hold modules of one name; the one that is asked for counts.
+        if known is not None and beside is not None and _is_elsewhere(known, beside):
+            for other in [m for m in sys.modules if m.partition(".")[0] == known.__name__]:
+                del sys.modules[other]
+        return importlib.import_module(name)
+
+
+def _is_elsewhere(module: ModuleType, beside: Path) -> bool:
+    here = beside.is_dir() or beside.with_suffix(".py").is_file()
+    return here and not str(module.__file__ or beside).startswith(str(beside))
+
+
+@contextmanager
+def _searched(folder: Path | None) -> Iterator[None]:
+    if folder is None:
+        yield
+        return
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _digest(part: object) -> str:
+    """Digest of the file that a part is written in, or of its own source where it has no file."""
+    owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    module = inspect.getmodule(owner)
+    file = getattr(module, "__file__", None)
+    source = Path(file).read_bytes() if file else inspect.getsource(owner).encode()
+    return hashlib.sha256(source).hexdigest()
+
+
+def _first_line(part: object) -> str:
+    return (inspect.getdoc(part) or "").partition("\n")[0]
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
