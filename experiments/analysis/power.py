@@ -16,8 +16,8 @@ import numpy as np
 
 from heldout.experiments.analysis.cluster_models import DifferenceModel, Sizes, resized
 from heldout.gepa.gate.decide import STUDY_PRE_GATE, GateSettings
-from heldout.gepa.settings import RuleName
 from heldout.gepa.gate.simulated_rules import ships
+from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.intervals.resampling import generator
 from heldout.gepa.statistics.table import FloatArray, IntArray
 

@@ -28,10 +28,6 @@ class Measure:
     high: float
     chance: float | None = None
 
-    def worse_by(self, change: float) -> float:
-        """How much a change of this size is for the worse (negative where it is for the better)."""
-        return -change if self.direction is Direction.HIGHER else change
-
 
 class UndeclaredMeasure(ValueError):
     """A measure name that `DECLARED` does not hold."""
@@ -74,15 +70,9 @@ DECLARED = _table(
     Measure("swept_false_alarms", LOWER, 0, 1),
     Measure("auc", HIGHER, 0, 1, chance=0.5),
     Measure("youden_j", HIGHER, 0, 1, chance=0.0),
-    Measure("coverage", HIGHER, 0, 1),
     Measure("weighted_capture", HIGHER, 0, 1),
-    Measure("facts_captured", HIGHER, 0, 100),
-    Measure("facts_missed", LOWER, 0, 100),
     Measure("names_the_fact", HIGHER, 0, 1),
     Measure("kappa", HIGHER, -1, 1, chance=0.0),
-    Measure("pass_k", HIGHER, 0, 1),
-    Measure("macro_recall", HIGHER, 0, 1, chance=0.5),
-    Measure("f1", HIGHER, 0, 1),
     Measure("length_following", NEITHER, -1, 1, chance=0.0),
     Measure("mean_score", NEITHER, float("-inf"), float("inf")),
 )

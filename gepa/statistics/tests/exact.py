@@ -1,4 +1,4 @@
-"""Exact tests on counts: sign, McNemar, Boschloo; and the pooled z the study printed.
+"""Exact tests on counts: sign, McNemar; and the pooled z the study printed.
 
 The row form counts pairs as if they were independent, which pairs of one consultation are not; the
 consultation-collapsed form gives each consultation one sign. Both stand side by side.
@@ -67,19 +67,6 @@ def two_proportion_z(first: Count, second: Count) -> float | None:
     if variance == 0:
         return None
     return (first.k / first.n - second.k / second.n) / sqrt(variance)
-
-
-def boschloo(first: Count, second: Count) -> float | None:
-    """Boschloo's exact two-sided p for two small independent rates; None for an empty side.
-
-    For rates of one case a consultation, such as clean twins of two disjoint splits.
-    """
-    if not first.n or not second.n:
-        return None
-    table = [[first.k, second.k], [first.n - first.k, second.n - second.k]]
-    if first.k + second.k in (0, first.n + second.n):
-        return 1.0
-    return float(scipy.stats.boschloo_exact(table).pvalue)
 
 
 def _of_signs(signs: IntArray) -> SignTest:

@@ -42,7 +42,7 @@ def test_na_carries_support_and_reason():
     assert "reason" not in figure("auc", 0.5, 10).to_json()
 
 
-def test_worse_is_lower_or_higher_as_declared():
-    assert declared("detection").worse_by(-0.2) == 0.2
-    assert declared("false_alarms").worse_by(0.2) == 0.2
+def test_better_is_lower_or_higher_as_declared():
+    assert declared("detection").direction is Direction.HIGHER
+    assert declared("false_alarms").direction is Direction.LOWER
     assert declared("length_following").direction is Direction.NEITHER

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import scipy.stats
 from tests.support.published import needs_data, published
 from tests.support.score_tables import build
 
@@ -8,7 +7,6 @@ from heldout.gepa.statistics.difference import difference
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.tests.exact import (
     SignTest,
-    boschloo,
     exact_sign,
     mcnemar_tests,
     sign_tests,
@@ -59,10 +57,3 @@ def test_mcnemar_counts_flags_of_one_side_only():
     assert (found.consultations.wins, found.consultations.losses) == (1, 1)
     nothing = np.array([], dtype=bool)
     assert mcnemar_tests(nothing, nothing, np.array([], dtype=int)).rows.p == 1
-
-
-def test_boschloo_is_scipys_and_defined_at_the_edges():
-    expected = scipy.stats.boschloo_exact([[1, 7], [19, 13]]).pvalue
-    assert boschloo(Count(1, 20), Count(7, 20)) == pytest.approx(expected)
-    assert boschloo(Count(0, 20), Count(0, 20)) == 1
-    assert boschloo(Count(0, 0), Count(0, 20)) is None
