@@ -17,12 +17,13 @@ from heldout.experiments.campaigns.checks import (
 from heldout.experiments.campaigns.partition_event import card_facts, partition_event
 from heldout.experiments.campaigns.parts import (
     acceptance_of,
+    build_reflector,
+    build_student,
     minibatch_of,
     objective_of,
     rule_of,
 )
 from heldout.experiments.campaigns.run_directory import RunDirectory
-from heldout.experiments.campaigns.students import build_student
 from heldout.gepa.campaign import Campaign, Seed
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
@@ -31,7 +32,6 @@ from heldout.gepa.record.journal import Observer, RunJournal
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard
-from heldout.reflectors.model import ModelReflector
 from heldout.reflectors.prompts import Terms
 from heldout.reflectors.protected import own_texts, protect
 from heldout.reflectors.simulated.model import SimulatedReflector
@@ -228,8 +228,12 @@ def _campaign(
         ),
         student=student,
         budget=budget_of(config.student),
-        reflector=ModelReflector(
-            caller, terms, checked.reflector.pin, budget_of(config.reflector), config.seed
+        reflector=build_reflector(
+            config,
+            caller=caller,
+            terms=terms,
+            pin=checked.reflector.pin,
+            budget=budget_of(config.reflector),
         ),
         guard=Guard(student.frame, cap, protected),
         seeds=seeds,

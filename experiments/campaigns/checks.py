@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heldout.experiments.campaigns.config import Config, ModelSection, RoleCapsSection
+from heldout.experiments.campaigns.parts import build_student
 from heldout.experiments.campaigns.run_directory import RunDirectory
-from heldout.experiments.campaigns.students import build_student
 from heldout.gepa.settings import ConfirmSettings
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.prompts import LengthCap

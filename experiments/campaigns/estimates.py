@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heldout.experiments.campaigns.checks import Checked
-from heldout.experiments.campaigns.parts import minibatch_of
-from heldout.experiments.campaigns.students import build_student
+from heldout.experiments.campaigns.parts import build_student, minibatch_of
 from heldout.splits.benchmark import Benchmark, Consultation
 from heldout.students.calls.call import CallSpec
 from heldout.students.models.chat import Budget, ChatReply, ChatRequest, ModelPin

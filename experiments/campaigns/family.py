@@ -19,6 +19,7 @@ from heldout.experiments.campaigns.building import Confirmations, target_of
 from heldout.experiments.campaigns.checks import Checked, check
 from heldout.experiments.campaigns.config import Config
 from heldout.experiments.campaigns.config_file import load_config
+from heldout.experiments.campaigns.parts import refuse_changed
 from heldout.experiments.campaigns.run_directory import FAMILY_FILE, RunDirectory
 from heldout.experiments.campaigns.running import (
     continuing,
@@ -116,6 +117,9 @@ def resume_family(folder: Path, settings: Sequence[str], options: Options) -> li
         only_raised(load_config(run.config, before, stored=True), config)
     if all(run.finished for run in so_far):
         return [Ended(run, None) for run in so_far]
+    for config, run in zip(configs, so_far, strict=True):
+        if run.has_begun:
+            refuse_changed(config, run.opened.parts)
     members = _members(configs, folder)
     family = _declared(members, listed["id"])
     for run in runs:

@@ -27,8 +27,15 @@ from heldout.gepa.gate.rules import Rule, all_rules
 from heldout.gepa.minibatch import ConsultationFirst, Minibatch
 from heldout.gepa.objective import DetectionFirst, Objective, PairedFirst, SeverityWeighted
 from heldout.gepa.settings import is_import_path
-from heldout.splits.errors import BadInput
-from heldout.students.designs.roster import DESIGNS
+from heldout.reflectors.model import ModelReflector
+from heldout.reflectors.prompts import Terms
+from heldout.reflectors.reflector import Reflector
+from heldout.splits.errors import BadInput, Fault
+from heldout.students.calls.answering import Calls, NoCalls
+from heldout.students.designs.roster import DESIGNS, Family, find_design
+from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.models.chat import Budget, ModelPin
+from heldout.students.student import Student
 
 Part = TypeVar("Part")
 
@@ -76,7 +83,14 @@ class PartKind:
 def part_kinds() -> tuple[PartKind, ...]:
     """Every key that takes a part."""
     return (
-        PartKind("student.design", {name: d.family for name, d in DESIGNS.items()}),
+        PartKind(
+            "student.design",
+            {
+                name: f"{design.family} design, starts from the block {design.block_name}"
+                for name, design in DESIGNS.items()
+                if design.family is not Family.CONTROL
+            },
+        ),
         PartKind("reflector.kind", {"model": "asks a chat model for rewrites and merges"}),
         PartKind(
             "search.objective",
@@ -94,8 +108,70 @@ def part_kinds() -> tuple[PartKind, ...]:
             },
         ),
         PartKind("search.minibatch", {"consultation_first": _first_line(ConsultationFirst)}),
-        PartKind("gate.rule", {name: _first_line(type(r)) for name, r in all_rules(seed=0).items()}),
+        PartKind(
+            "gate.rule", {name: _first_line(type(r)) for name, r in all_rules(seed=0).items()}
+        ),
     )
+
+
+def build_student(
+    config: Config, pin: ModelPin, caller: Calls | None = None, occasion: str = ""
+) -> Student:
+    """The judge, with `pin` in every role; `occasion` buys the calls about notes afresh.
+
+    Without a caller it can be looked at (frame, score range, calls), not asked. One of a person's
+    own is a `dspy.Module` with one predictor, or is called with the workshop that built-in designs
+    are made in. Raises BadInput for an unknown design, for a control, which has no block, and for
+    one that cannot be built.
+    """
+    workshop = Workshop(Roles.all(pin), caller or NoCalls(), config.seed, occasion=occasion)
+    name = config.student.design
+    if is_import_path(name):
+        return _own_student(config, name, workshop)
+    design = find_design(name, "student.design")
+    if design.family is Family.CONTROL:
+        message = f"{design.name} is a control: it has no block that could evolve"
+        raise BadInput.one("student.design", message)
+    return design.build(workshop)
+
+
+def _own_student(config: Config, path: str, workshop: Workshop) -> Student:
+    found = load(config, "student.design", path)
+    try:
+        if _is_dspy(found):
+            from heldout.students.designs.dspy_module import ModuleStudent  # noqa: PLC0415
+
+            module = found() if inspect.isclass(found) else found
+            return ModuleStudent(
+                module, workshop.roles.judge, workshop.caller, workshop.run_seed, workshop.occasion
+            )
+        student: Student = found(workshop)
+    except FAILS as error:
+        raise BadInput.one("student.design", f"{path} cannot be built ({_told(error)})") from error
+    return student
+
+
+def _is_dspy(part: object) -> bool:
+    """True for a `dspy.Module`; DSPy is not imported to find out."""
+    kind = part if inspect.isclass(part) else type(part)
+    return any(base.__module__.partition(".")[0] == "dspy" for base in kind.__mro__)
+
+
+def build_reflector(
+    config: Config, *, caller: Calls, terms: Terms, pin: ModelPin, budget: Budget
+) -> Reflector:
+    """What writes rewrites; one of a person's own takes the same keywords as `ModelReflector`."""
+    kind, run_seed = config.reflector.kind, config.seed
+    if not is_import_path(kind):
+        return ModelReflector(caller, terms, pin, budget, run_seed)
+    found = load(config, "reflector.kind", kind)
+    try:
+        own: Reflector = found(
+            caller=caller, terms=terms, pin=pin, budget=budget, run_seed=run_seed
+        )
+    except FAILS as error:
+        raise BadInput.one("reflector.kind", f"{kind} cannot be built ({_told(error)})") from error
+    return own
 
 
 def objective_of(config: Config) -> Objective:
@@ -126,6 +202,15 @@ def digests(config: Config) -> dict[str, str] | None:
     """
     found = {path: _digest(load(config, where, path)) for where, path in own_parts(config)}
     return found or None
+
+
+def refuse_changed(config: Config, recorded: Mapping[str, str] | None) -> None:
+    """Raises BadInput where a part is not the one that the run began with."""
+    now = digests(config) or {}
+    changed = [path for path, digest in (recorded or {}).items() if now.get(path) != digest]
+    if changed:
+        message = "its source was changed after the run began; start a new run"
+        raise BadInput([Fault(path, message) for path in changed])
 
 
 def own_parts(config: Config) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from heldout.experiments.campaigns.checks import (
 )
 from heldout.experiments.campaigns.config import Config
 from heldout.experiments.campaigns.config_file import config_digest, load_config, parse_setting
+from heldout.experiments.campaigns.parts import refuse_changed
 from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run, resolved
 from heldout.experiments.campaigns.session import Ended, Options, Task, work, write_pages
 from heldout.gepa.record.events import ResumedEvent
@@ -115,6 +116,8 @@ def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
                 write_pages(run)
             return Ended(so_far, None)
         run.stop_file.unlink(missing_ok=True)
+        if so_far.has_begun:
+            refuse_changed(config, so_far.opened.parts)
         checked = check(config, run)
         if checked.is_new_partition and so_far.partition:
             # A partition drawn anew would be a second held-out set, with looks of its own.

@@ -154,6 +154,27 @@ def looks(
 
 
 @app.command()
+def parts(as_json: JsonFlag = False) -> None:
+    """List the built-in parts: judge designs, objectives, acceptance and gate rules, and others.
+
+    Every key listed also takes `package.module:Name`, found beside the campaign file or installed.
+    """
+    with guarded():
+        from heldout.experiments.campaigns.parts import part_kinds  # noqa: PLC0415
+
+        kinds = part_kinds()
+        lines = [
+            line
+            for kind in kinds
+            for line in (
+                f"{kind.key}:",
+                *(f"  {name:<24} {told}" for name, told in kind.names.items()),
+            )
+        ]
+        show({kind.key: dict(kind.names) for kind in kinds} if as_json else "\n".join(lines))
+
+
+@app.command()
 def synth(
     consultations: Annotated[int, typer.Option(min=1, help="How many consultations to make.")],
     seed: Annotated[int, typer.Option(help="Seed of the draw.")],

@@ -1,4 +1,4 @@
-"""DSPy's door for students: any judge design as a `dspy.Module`.
+"""DSPy's door for students: any judge design as a `dspy.Module`, and a module as a student.
 
 The instructions of the module's signature are the instruction block, so `dspy.Evaluate` and DSPy's
 optimisers run on it unchanged; the adapter leaves all wording to the design's own frame, so the
@@ -13,7 +13,8 @@ import inspect
 import os
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -21,13 +22,23 @@ os.environ.setdefault("LITELLM_OFFLINE_MODE", "True")
 
 import dspy
 from dspy import lm15
+from dspy.utils.exceptions import AdapterParseError
 
 from heldout.splits.benchmark import Note, NoteClass, NoteLabel
-from heldout.splits.errors import InfrastructureFailure
+from heldout.splits.errors import HeldoutError, InfrastructureFailure
+from heldout.splits.randomness import call_seed
 from heldout.students.calls.answering import Calls
-from heldout.students.calls.call import CallSpec
-from heldout.students.models.chat import Budget, ChatReply, FinishReason, Message, Usage
-from heldout.students.student import Judgement, Student
+from heldout.students.calls.call import CallSpec, Stage
+from heldout.students.frames import Frame
+from heldout.students.models.chat import (
+    Budget,
+    ChatReply,
+    FinishReason,
+    Message,
+    ModelPin,
+    Usage,
+)
+from heldout.students.student import Judgement, Outcome, Student
 
 Build = Callable[[Calls], Student]
 """Makes the design on a caller: `lambda calls: design.build(Workshop(roles, calls, 11))`."""
@@ -252,3 +263,177 @@ def _run(judging: Coroutine[Any, Any, Judgement]) -> Judgement:
     context = contextvars.copy_context()
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(context.run, asyncio.run, judging).result()
+
+
+class ModuleStudent:
+    """A `dspy.Module` with one predictor as a student: the predictor's instructions are the block.
+
+    The module is called with `transcript` and `note` (texts) and gives a prediction with `score`
+    (higher is better, within `score_range` of the module, 0 to 1 by default) and, where it has a
+    rule of its own, `flag`. Its model is the campaign's, so its calls are stored and capped like
+    all others; DSPy's caches and retries are off. A prediction that cannot be read is asked for
+    once more. Raises ValueError for a module with another number of predictors, or one that does
+    not take the two texts.
+    """
+
+    calls_per_judgement = 2
+
+    def __init__(
+        self, module: dspy.Module, pin: ModelPin, caller: Calls, run_seed: int, occasion: str = ""
+    ) -> None:
+        predictors = module.predictors()
+        if len(predictors) != 1:
+            raise ValueError(f"has {len(predictors)} predictors, one is needed: its block evolves")
+        taken = set(predictors[0].signature.input_fields)
+        if not {"transcript", "note"} <= taken:
+            raise ValueError(f"takes {sorted(taken)}; transcript and note are needed")
+        self.module, self.pin, self.caller = module, pin, caller
+        self.run_seed, self.occasion = run_seed, occasion
+        self.design = type(module).__name__
+        low, high = getattr(module, "score_range", (0.0, 1.0))
+        self.score_range = (float(low), float(high))
+
+    @cached_property
+    def frame(self) -> Frame:
+        """What DSPy puts around the block, as a frame: for its hash, and for emission."""
+        signature = self.module.predictors()[0].signature.with_instructions("{{block}}")
+        inputs = {name: f"{{{{{name}}}}}" for name in signature.input_fields}
+        messages = _adapter().format(signature, demos=[], inputs=inputs)
+        return Frame(self.design, "\n\n".join(str(m["content"]) for m in messages))
+
+    async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
+        """Judge `note` under `block`."""
+        first = _CampaignEngine(self, note, budget, sample, asyncio.get_running_loop())
+        found = await self._answered(first, block, note)
+        if found.outcome is not Outcome.CONTRACT_VIOLATION:
+            return found
+        again = replace(first, attempt=1, complaint=found.assessment, keys=[], finish=[])
+        second = await self._answered(again, block, note)
+        return replace(second, calls=found.calls + second.calls)
+
+    async def _answered(self, engine: _CampaignEngine, block: str, note: Note) -> Judgement:
+        module = self.module.deepcopy()
+        predictor = module.predictors()[0]
+        predictor.signature = predictor.signature.with_instructions(block)
+        lm = dspy.LM(self.pin.id, cache=False, num_retries=0, engine=engine)
+        with dspy.context(lm=lm, adapter=_adapter(), disable_history=True):
+            try:
+                # In a thread, so that a module with `forward` alone does not hold up the others.
+                prediction = await asyncio.to_thread(
+                    module, transcript=note.transcript, note=note.text
+                )
+            except (AdapterParseError, AttributeError, LookupError, TypeError, ValueError) as error:
+                if engine.failure:
+                    raise engine.failure[0] from error
+                return self._unread(engine, str(error).partition("\n")[0])
+            except dspy.LMError as error:
+                raise (engine.failure or [InfrastructureFailure(str(error))])[0] from error
+        return self._judgement(engine, prediction)
+
+    def _judgement(self, engine: _CampaignEngine, prediction: dspy.Prediction) -> Judgement:
+        low, high = self.score_range
+        score = prediction.get("score")
+        if isinstance(score, bool) or not isinstance(score, int | float):
+            return self._unread(engine, "the prediction has no score")
+        if not low <= score <= high:
+            return self._unread(engine, f"the score is outside {low:g} to {high:g}")
+        flag = prediction.get("flag")
+        return Judgement(
+            float(score),
+            Outcome.OK,
+            tuple(engine.keys),
+            str(prediction.get("assessment", "")),
+            flag=flag if isinstance(flag, bool) else None,
+            frame_sha256=self.frame.sha256,
+        )
+
+    def _unread(self, engine: _CampaignEngine, why: str) -> Judgement:
+        outcome = {
+            FinishReason.FILTER: Outcome.REFUSED,
+            FinishReason.LENGTH: Outcome.TRUNCATED,
+        }.get(engine.finish[-1] if engine.finish else FinishReason.STOP, Outcome.CONTRACT_VIOLATION)
+        return Judgement(None, outcome, tuple(engine.keys), why, frame_sha256=self.frame.sha256)
+
+
+@dataclass(frozen=True)
+class _CampaignEngine:
+    """DSPy's way to a model, through the campaign's caller: one judging of one note.
+
+    `complete` runs in the module's thread while the call is made on the campaign's loop.
+    """
+
+    student: ModuleStudent
+    note: Note
+    budget: Budget
+    sample: int
+    loop: asyncio.AbstractEventLoop
+    attempt: int = 0
+    complaint: str = ""
+    keys: list[str] = field(default_factory=list)
+    finish: list[FinishReason] = field(default_factory=list)
+    failure: list[HeldoutError] = field(default_factory=list)
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        """The reply to what the module asks."""
+        spec = self._spec(request)
+        pending = asyncio.run_coroutine_threadsafe(self.student.caller.call(spec), self.loop)
+        try:
+            answered = pending.result()
+        except HeldoutError as error:
+            # DSPy may wrap it; what stops a campaign must come out as it is.
+            self.failure.append(error)
+            raise
+        self.keys.append(answered.key)
+        self.finish.append(answered.reply.finish)
+        return _response(answered.reply)
+
+    def _spec(self, request: lm15.Request) -> CallSpec:
+        student = self.student
+        system = () if request.system is None else (Message("system", _text(request.system)),)
+        messages = [Message(str(m.role), m.text or "") for m in request.messages]
+        if self.complaint:
+            messages.append(Message("user", f"Your last reply could not be used: {self.complaint}"))
+        stage = Stage.RETRY if self.attempt else Stage.JUDGE
+        return CallSpec(
+            stage=stage,
+            item=self.note.id,
+            messages=(*system, *messages),
+            pin=student.pin,
+            budget=self.budget,
+            seed=call_seed(student.run_seed, self.note.id, stage, self.sample),
+            sample=self.sample,
+            # A module may ask more than once in one judging.
+            attempt=self.attempt + len(self.keys),
+            occasion=student.occasion,
+        )
+
+
+def is_module(part: object) -> bool:
+    """True for a `dspy.Module`, or a class of them."""
+    return isinstance(part, dspy.Module) or (
+        inspect.isclass(part) and issubclass(part, dspy.Module)
+    )
+
+
+def _adapter() -> dspy.ChatAdapter:
+    # The fallback to JSON would be a second call that no budget knows of.
+    return dspy.ChatAdapter(use_json_adapter_fallback=False)
+
+
+def _text(system: Any) -> str:
+    return system if isinstance(system, str) else "".join(part.text for part in system)
+
+
+def _response(reply: ChatReply) -> lm15.Response:
+    finish = {FinishReason.LENGTH: "length", FinishReason.FILTER: "content_filter"}
+    return lm15.Response(
+        id=None,
+        model=reply.model or "",
+        message=lm15.Message(role="assistant", parts=(lm15.TextPart(text=reply.text),)),
+        finish_reason=finish.get(reply.finish, "stop"),
+        usage=lm15.Usage(
+            input_tokens=reply.usage.prompt,
+            output_tokens=reply.usage.completion,
+            reasoning_tokens=reply.usage.reasoning,
+        ),
+    )
