@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 
 class Direction(StrEnum):
@@ -35,21 +38,12 @@ class UndeclaredMeasure(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A declared measure with its value; `na` (value None) carries its support and the reason."""
+    """A declared measure's value; `na` (value None) carries its support and the reason."""
 
-    measure: Measure
     value: float | None
     support: int
-    reason: str | None = None
-
-    def to_json(self) -> dict[str, object]:
-        """`{value, support, direction}`, and the reason where the value is null."""
-        body: dict[str, object] = {
-            "value": self.value,
-            "support": self.support,
-            "direction": self.measure.direction.value,
-        }
-        return body if self.reason is None else {**body, "reason": self.reason}
+    direction: Direction
+    reason: Annotated[str | None, Field(exclude_if=lambda reason: reason is None)] = None
 
 
 def _table(*measures: Measure) -> dict[str, Measure]:
@@ -94,7 +88,7 @@ def figure(name: str, value: float | None, support: int, reason: str = "") -> Fi
     """
     measure = declared(name)
     if value is None:
-        return Figure(measure, None, support, reason or "the denominator is zero")
+        return Figure(None, support, measure.direction, reason or "the denominator is zero")
     if not measure.low <= value <= measure.high:
         raise ValueError(f"{name} = {value} lies outside [{measure.low:g}, {measure.high:g}]")
-    return Figure(measure, value, support)
+    return Figure(value, support, measure.direction)

@@ -27,11 +27,26 @@ class SignTest:
 
 
 @dataclass(frozen=True, slots=True)
-class TwoForms:
-    """One test in its row form and in its consultation-collapsed form."""
+class SignTests(SignTest):
+    """The row form, and beside it the form with one sign a consultation."""
 
-    rows: SignTest
-    consultations: SignTest
+    by_consultation: SignTest
+
+
+@dataclass(frozen=True, slots=True)
+class McNemarTest:
+    """Notes that one side alone flags; `p` is exact and two-sided, 1 without any."""
+
+    candidate_only: int
+    baseline_only: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class McNemarTests(McNemarTest):
+    """The row form, and beside it the form with one vote a consultation."""
+
+    by_consultation: McNemarTest
 
 
 def exact_sign(wins: int, losses: int) -> SignTest:
@@ -42,20 +57,22 @@ def exact_sign(wins: int, losses: int) -> SignTest:
     return SignTest(wins, losses, float(p))
 
 
-def sign_tests(data: Difference) -> TwoForms:
+def sign_tests(data: Difference) -> SignTests:
     """Sign test on the sign of each value, and on the sign of each consultation's sum."""
-    return TwoForms(_of_signs(data.signs), _of_signs(_collapsed(data)))
+    rows = _of_signs(data.signs)
+    return SignTests(rows.wins, rows.losses, rows.p, _of_signs(_collapsed(data)))
 
 
-def mcnemar_tests(candidate: BoolArray, baseline: BoolArray, cluster: IntArray) -> TwoForms:
+def mcnemar_tests(candidate: BoolArray, baseline: BoolArray, cluster: IntArray) -> McNemarTests:
     """McNemar's exact test on two sets of flags over the same notes, shape (notes,).
 
-    `wins` are the notes that only the candidate flags, `losses` those that only the baseline flags.
     Collapsed, a consultation counts for the side that flags more of its notes alone.
     """
     signs = candidate.astype(np.int64) - baseline.astype(np.int64)
     totals = np.rint(np.bincount(cluster, weights=signs)) if signs.size else signs
-    return TwoForms(_of_signs(signs), _of_signs(np.sign(totals).astype(np.int64)))
+    rows, groups = _of_signs(signs), _of_signs(np.sign(totals).astype(np.int64))
+    collapsed = McNemarTest(groups.wins, groups.losses, groups.p)
+    return McNemarTests(rows.wins, rows.losses, rows.p, collapsed)
 
 
 def two_proportion_z(first: Count, second: Count) -> float | None:

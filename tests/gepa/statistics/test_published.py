@@ -104,7 +104,7 @@ def test_the_difference_on_accept():
     seed, winner = scores(SEED), scores(WINNER)
     data = difference(winner, seed)
     assert round(100 * data.estimate, 2) == 5.21
-    rows = sign_tests(data).rows
+    rows = sign_tests(data)
     assert (rows.wins, rows.losses, round(rows.p, 5)) == (8, 3, 0.22656)
     draws = bootstrap_means(data.sums, generator(1), resamples=10_000)
     interval = bootstrap_interval(data.sums, draws)
@@ -119,7 +119,7 @@ def test_mcnemar_on_accept():
         table = scores(name).in_order_of(labels)
         below = table.rounded < swept(table).threshold
         flags.append(below[table.omission])
-    found = mcnemar_tests(*flags, table.cluster[table.omission]).rows
+    found = mcnemar_tests(*flags, table.cluster[table.omission])
     assert (found.wins, found.losses, found.p) == (0, 0, 1)
 
 
