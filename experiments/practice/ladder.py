@@ -25,7 +25,7 @@ from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.detection import DEFAULT_CAP
 from heldout.gepa.statistics.selection import PairKind
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.gepa.statistics.tests.families import HolmResult, holm
+from heldout.gepa.statistics.tests.exact import HolmResult, holm
 from heldout.splits.errors import BadInput
 from heldout.students.models.chat import Budget
 

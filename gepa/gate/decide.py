@@ -34,7 +34,7 @@ from heldout.gepa.statistics.difference import Difference, difference
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.rates.detection import swept
-from heldout.gepa.statistics.tests.families import holm
+from heldout.gepa.statistics.tests.exact import holm
 from heldout.gepa.statistics.tests.planning import consultations_needed
 from heldout.gepa.statistics.tests.sides import (
     PairedSide,

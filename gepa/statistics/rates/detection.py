@@ -26,10 +26,6 @@ class AtRule:
     detection: Count
     false_alarms: Count
 
-    def to_json(self) -> dict[str, object]:
-        """`{detection: {k, n}, false_alarms: {k, n}}`."""
-        return {"detection": self.detection.to_json(), "false_alarms": self.false_alarms.to_json()}
-
 
 @dataclass(frozen=True, slots=True)
 class Swept:
@@ -43,15 +39,6 @@ class Swept:
     false_alarms: Count
     threshold: float | None
     floor: float | None
-
-    def to_json(self) -> dict[str, object]:
-        """`{detection: {k, n}, false_alarms: {k, n}, threshold}` and the floor beside them."""
-        return {
-            "detection": self.detection.to_json(),
-            "false_alarms": self.false_alarms.to_json(),
-            "threshold": self.threshold,
-            "floor": self.floor,
-        }
 
 
 def allowed_flags(cap: float, clean: int) -> int:

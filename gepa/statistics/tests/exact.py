@@ -1,4 +1,4 @@
-"""Exact tests on counts: sign, McNemar; and the pooled z the study printed.
+"""Exact tests on counts: sign, McNemar; the pooled z the study printed; Holm over several tests.
 
 The row form counts pairs as if they were independent, which pairs of one consultation are not; the
 consultation-collapsed form gives each consultation one sign. Both stand side by side.
@@ -6,6 +6,7 @@ consultation-collapsed form gives each consultation one sign. Both stand side by
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 
@@ -84,6 +85,29 @@ def two_proportion_z(first: Count, second: Count) -> float | None:
     if variance == 0:
         return None
     return (first.k / first.n - second.k / second.n) / sqrt(variance)
+
+
+@dataclass(frozen=True, slots=True)
+class HolmResult:
+    """One member of a family: its p, Holm's adjusted p, and whether it is rejected."""
+
+    p: float
+    adjusted: float
+    rejected: bool
+
+
+def holm(p_values: Mapping[str, float], *, alpha: float) -> dict[str, HolmResult]:
+    """Holm's step-down adjustment (1979) over a declared family, member name to result; empty for no members."""
+    # statsmodels takes a second to import, and only families of tests need it.
+    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415
+
+    if not p_values:
+        return {}
+    rejected, adjusted, _, _ = multipletests(list(p_values.values()), alpha=alpha, method="holm")
+    return {
+        name: HolmResult(p, float(a), bool(r))
+        for (name, p), a, r in zip(p_values.items(), adjusted, rejected, strict=True)
+    }
 
 
 def _of_signs(signs: IntArray) -> SignTest:

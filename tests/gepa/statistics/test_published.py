@@ -120,7 +120,7 @@ def test_mcnemar_on_accept():
         below = table.rounded < swept(table).threshold
         flags.append(below[table.omission])
     found = mcnemar_tests(*flags, table.cluster[table.omission])
-    assert (found.wins, found.losses, found.p) == (0, 0, 1)
+    assert (found.candidate_only, found.baseline_only, found.p) == (0, 0, 1)
 
 
 @pytest.mark.parametrize("position", [0, 1])
