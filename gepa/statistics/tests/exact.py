@@ -97,7 +97,7 @@ class HolmResult:
 
 
 def holm(p_values: Mapping[str, float], *, alpha: float) -> dict[str, HolmResult]:
-    """Holm's step-down adjustment (1979) over a declared family, member name to result; empty for no members."""
+    """Holm's step-down adjustment (1979) over a declared family: member to result."""
     # statsmodels takes a second to import, and only families of tests need it.
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415
 
