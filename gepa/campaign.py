@@ -22,9 +22,9 @@ from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion
 from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
 from heldout.gepa.gate.decide import decide, pre_gate
 from heldout.gepa.gate.outcome import (
+    CampaignResult,
     Compared,
     HeldoutResult,
-    CampaignResult,
     card_body,
     gate_event,
     measures_of,

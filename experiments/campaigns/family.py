@@ -117,9 +117,9 @@ def resume_family(folder: Path, settings: Sequence[str], options: Options) -> li
         only_raised(load_config(run.config, before, stored=True), config)
     if all(run.finished for run in so_far):
         return [Ended(run, None) for run in so_far]
-    for config, run in zip(configs, so_far, strict=True):
-        if run.has_begun:
-            refuse_changed(config, run.opened.parts)
+    for config, begun in zip(configs, so_far, strict=True):
+        if begun.has_begun:
+            refuse_changed(config, begun.opened.parts)
     members = _members(configs, folder)
     family = _declared(members, listed["id"])
     for run in runs:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from heldout.experiments.report.candidates import CandidatePage, Line, Standing, note_name
+from heldout.experiments.report.candidates import CandidatePage, NoteLine, NoteStanding, note_name
 from heldout.experiments.report.diff import marked
 from heldout.experiments.report.render import page as html_page
 from heldout.experiments.report.render import render
@@ -45,7 +45,7 @@ def table_json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return json.dumps({"columns": list(columns), "data": rows}, ensure_ascii=False)
 
 
-def _row(split: str, parent: str, line: Line, index: int) -> list[Any]:
+def _row(split: str, parent: str, line: NoteLine, index: int) -> list[Any]:
     before, after = line.parents[index], line.child
     change = ""
     if before is not None and after is not None:
@@ -65,7 +65,7 @@ def _row(split: str, parent: str, line: Line, index: int) -> list[Any]:
     ]
 
 
-def _text(standing: Standing | None) -> str:
+def _text(standing: NoteStanding | None) -> str:
     if standing is None:
         return ""
     sides = ("–" if s is None else f"{s:g}" for s in (standing.errored, standing.clean))

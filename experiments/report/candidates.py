@@ -9,20 +9,21 @@ from typing import Any
 from heldout.experiments.report.diff import Piece, word_diff
 from heldout.experiments.report.reflections import Reflections
 from heldout.experiments.report.text import Shown, TextPolicy
-from heldout.experiments.report.view import Body, RunView
-from heldout.gepa.candidates import Kind, Status
-from heldout.gepa.evaluation import Purpose
+from heldout.gepa.candidates import Origin, Status
+from heldout.gepa.record.events import CandidateEvent, EvaluationEvent, Purpose
+from heldout.gepa.record.run import Run
 from heldout.gepa.reward import win_value
 from heldout.reflectors.reflector import RejectReason
 from heldout.splits.benchmark import NoteLabel
 from heldout.students.calls.store_rows import StoredCall
+from heldout.students.models.chat import Budget
 
 Scores = Mapping[str, float | None]
 OUTCOME = {1.0: "win", 0.5: "tie", 0.0: "loss"}
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class NoteStanding:
     """An errored note beside its clean twin under one block."""
 
     errored: float | None
@@ -30,7 +31,7 @@ class Standing:
     outcome: str
 
     @classmethod
-    def of(cls, label: NoteLabel, scores: Scores) -> Standing:
+    def of(cls, label: NoteLabel, scores: Scores) -> NoteStanding:
         """How `label` stands to its twin."""
         errored, clean = scores[label.id], scores[label.twin]
         unscored = errored is None or clean is None
@@ -38,12 +39,12 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class NoteLine:
     """One errored note: how it stands under each parent and under the child, None if not judged."""
 
     label: NoteLabel
-    parents: tuple[Standing | None, ...]
-    child: Standing | None
+    parents: tuple[NoteStanding | None, ...]
+    child: NoteStanding | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,128 +71,128 @@ class Against:
     title: str
     block: Shown | None
     diff: tuple[Piece, ...] | None
-    won: tuple[Line, ...]
-    lost: tuple[Line, ...]
+    won: tuple[NoteLine, ...]
+    lost: tuple[NoteLine, ...]
 
 
 @dataclass(frozen=True)
 class CandidatePage:
     """One candidate. `body` is its journal event; `block` None where no text is on record."""
 
-    body: Body
+    body: CandidateEvent
     title: str
     campaign: str
     simulated: bool
-    budget: Body
+    budget: Budget | None
     frame_sha256: str
     block: Shown | None
     against: tuple[Against, ...]
-    minibatch: tuple[Line, ...]
+    minibatch: tuple[NoteLine, ...]
     exchanges: tuple[Exchange, ...]
 
     @property
     def id(self) -> str:
         """Id of the candidate."""
-        return str(self.body["id"])
+        return self.body.id
 
 
 def candidate_page(
-    view: RunView, id_: str, reflections: Reflections, policy: TextPolicy
+    run: Run, id_: str, reflections: Reflections, policy: TextPolicy
 ) -> CandidatePage:
     """Everything known of candidate `id_` when it was committed, under `policy`."""
-    body = view.candidates[id_]
-    calls = () if body["kind"] == Kind.SEED else reflections.of(body["iteration"])
+    body = run.candidates[id_]
+    calls = () if body.kind == Origin.SEED else reflections.of(body.iteration)
     return CandidatePage(
         body=body,
         title=title(body),
-        campaign=view.name,
-        simulated=view.simulated,
-        budget=view.settings.get("budget", {}),
-        frame_sha256=str(view.settings.get("frame_sha256", "")),
-        block=None if body["block"] is None else policy.block(body["block"]),
-        against=tuple(_against(view, body, parent, policy) for parent in body["parents"]),
-        minibatch=_minibatch(view, body),
+        campaign=run.opened.name,
+        simulated=run.opened.simulated,
+        budget=None if run.settings is None else run.settings.budget,
+        frame_sha256="" if run.settings is None else run.settings.frame_sha256,
+        block=None if body.block is None else policy.block(body.block),
+        against=tuple(_against(run, body, parent, policy) for parent in body.parents),
+        minibatch=_minibatch(run, body),
         exchanges=tuple(_exchange(call, policy, _reply_policy(body, policy)) for call in calls),
     )
 
 
-def title(body: Body) -> str:
+def title(body: CandidateEvent) -> str:
     """A candidate in one line, so that a table of titles reads as a lineage."""
-    head = [body["id"], body["kind"]]
-    if body["kind"] == Kind.SEED:
-        head.append(body["name"])
+    head = [body.id, str(body.kind)]
+    if body.kind == Origin.SEED:
+        head.append(str(body.name))
     else:
-        head.append("+".join(body["parents"]))
+        head.append("+".join(body.parents))
     return f"{' '.join(head)} · {fate(body)}"
 
 
-def fate(body: Body) -> str:
+def fate(body: CandidateEvent) -> str:
     """What became of a candidate: its accept figure, or why it was rejected."""
-    if body["status"] == Status.ENTERED:
-        value = body["accept"]["paired_omissions"]
+    if body.status == Status.ENTERED:
+        value = body.accept and body.accept.paired_omissions
         return "entered" if value is None else f"accept {value:.3f}"
-    reason = f"rejected: {body['reason']}"
-    return f"{reason} of {body['detail']}" if body["reason"] == "duplicate" else reason
+    reason = f"rejected: {body.reason}"
+    return f"{reason} of {body.detail}" if body.reason == "duplicate" else reason
 
 
-def accept_lines(view: RunView, parent: str, child: str) -> tuple[tuple[Line, ...], ...]:
+def accept_lines(run: Run, parent: str, child: str) -> tuple[tuple[NoteLine, ...], ...]:
     """Accept notes that `child` wins over `parent`, and those it loses; empty without scores."""
-    before, after = view.accept_scores(parent), view.accept_scores(child)
+    before, after = run.accept_scores(parent), run.accept_scores(child)
     if before is None or after is None:
         return (), ()
-    won: list[Line] = []
-    lost: list[Line] = []
+    won: list[NoteLine] = []
+    lost: list[NoteLine] = []
     for id_ in after:
-        label = view.labels[id_]
+        label = run.labels[id_]
         if label.is_clean:
             continue
         change = win_value(label, after) - win_value(label, before)
         if change:
-            line = Line(label, (Standing.of(label, before),), Standing.of(label, after))
+            line = NoteLine(label, (NoteStanding.of(label, before),), NoteStanding.of(label, after))
             (won if change > 0 else lost).append(line)
     return tuple(won), tuple(lost)
 
 
-def _against(view: RunView, body: Body, parent: str, policy: TextPolicy) -> Against:
-    other = view.candidates[parent]
-    won, lost = accept_lines(view, parent, body["id"])
-    old, new = other["block"], body["block"]
-    shown = policy is not TextPolicy.NONE and old is not None and new is not None
+def _against(run: Run, body: CandidateEvent, parent: str, policy: TextPolicy) -> Against:
+    other = run.candidates[parent]
+    won, lost = accept_lines(run, parent, body.id)
+    old, new = other.block, body.block
+    withheld = policy is TextPolicy.NONE
     return Against(
         id=parent,
         title=title(other),
         block=None if old is None else policy.block(old),
-        diff=word_diff(old, new) if shown else None,
+        diff=None if old is None or new is None or withheld else word_diff(old, new),
         won=won,
         lost=lost,
     )
 
 
-def _minibatch(view: RunView, body: Body) -> tuple[Line, ...]:
+def _minibatch(run: Run, body: CandidateEvent) -> tuple[NoteLine, ...]:
     """The errored notes of the minibatch, under each parent and under the child."""
-    at = body["iteration"]
-    parents = [_scores(view.evaluation(Purpose.PARENT, id_, at)) for id_ in body["parents"]]
-    child = _scores(view.evaluation(Purpose.CHILD, body["id"], at))
+    at = body.iteration
+    parents = [_scores(run.evaluation(Purpose.PARENT, id_, at)) for id_ in body.parents]
+    child = _scores(run.evaluation(Purpose.CHILD, body.id, at))
     notes = next((scores for scores in parents if scores), {})
-    labels = [view.labels[id_] for id_ in notes if not view.labels[id_].is_clean]
+    labels = [run.labels[id_] for id_ in notes if not run.labels[id_].is_clean]
     ordered = sorted(labels, key=lambda x: (x.consultation, x.note_class, x.id))
     return tuple(
-        Line(label, tuple(_standing(label, p) for p in parents), _standing(label, child))
+        NoteLine(label, tuple(_standing(label, p) for p in parents), _standing(label, child))
         for label in ordered
     )
 
 
-def _scores(evaluation: Body | None) -> Scores | None:
-    return None if evaluation is None else evaluation["scores"]
+def _scores(evaluation: EvaluationEvent | None) -> Scores | None:
+    return None if evaluation is None else evaluation.scores
 
 
-def _standing(label: NoteLabel, scores: Scores | None) -> Standing | None:
-    return None if scores is None else Standing.of(label, scores)
+def _standing(label: NoteLabel, scores: Scores | None) -> NoteStanding | None:
+    return None if scores is None else NoteStanding.of(label, scores)
 
 
-def _reply_policy(body: Body, policy: TextPolicy) -> TextPolicy:
+def _reply_policy(body: CandidateEvent, policy: TextPolicy) -> TextPolicy:
     """A reply that repeats a note is withheld wherever it would be shown."""
-    return TextPolicy.HASHES if body["reason"] == RejectReason.OVERLAP else policy
+    return TextPolicy.HASHES if body.reason == RejectReason.OVERLAP else policy
 
 
 def _exchange(call: StoredCall, policy: TextPolicy, replies: TextPolicy) -> Exchange:

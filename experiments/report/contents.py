@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from heldout.experiments.campaigns.calls_told import calls_of
 from heldout.experiments.report.candidates import title
 from heldout.experiments.report.caveats import caveats
 from heldout.experiments.report.decision import flags_name, headline, sentences, worded
@@ -18,10 +16,9 @@ from heldout.experiments.report.figures.length import length
 from heldout.experiments.report.figures.progress import progress, separations, spend
 from heldout.experiments.report.figures.slices import slice_figure
 from heldout.experiments.report.figures.thresholds import thresholds
-from heldout.experiments.report.sides import Sides, sides_of
+from heldout.experiments.report.sides import ComparedBlocks, sides_of
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.text import Shown, TextPolicy
-from heldout.experiments.report.view import Body, RunView
 from heldout.experiments.report.words import (
     DASH,
     interval_text,
@@ -30,9 +27,11 @@ from heldout.experiments.report.words import (
     signed,
     thousands,
 )
-from heldout.gepa.record.events import EventKind
-from heldout.gepa.record.run import Record
+from heldout.gepa.record.events import GateEvent
+from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.intervals.resampling import generator
+from heldout.gepa.statistics.measures import AtThreshold, Measures
+from heldout.gepa.statistics.rates.detection import AtRule
 from heldout.gepa.statistics.tests.optimism import selection_optimism
 
 
@@ -78,136 +77,135 @@ class Report:
     block: Block | None
 
 
-def report_of(view: RunView, policy: TextPolicy = TextPolicy.FULL) -> Report:
+def report_of(run: Run, policy: TextPolicy = TextPolicy.FULL) -> Report:
     """The report of a run as far as it has come, under `policy`."""
-    sides = sides_of(view)
-    gate = view.last(EventKind.GATE)
-    decided = gate if gate is not None and gate["heldout"] else None
+    sides = sides_of(run)
+    decided = run.gate if run.gate is not None and run.gate.heldout else None
     return Report(
-        name=view.name,
-        run_id=view.run_id,
-        decision=view.decision,
-        simulated=view.simulated,
-        headline=headline(view),
-        sentences=sentences(view),
-        tiles=_tiles(view, sides),
-        caveats=caveats(view, sides),
-        figures=_figures(view, sides),
-        sides=None if decided is None else _side_conditions(view, decided),
+        name=run.opened.name,
+        run_id=run.opened.run_id,
+        decision=run.decision,
+        simulated=run.opened.simulated,
+        headline=headline(run),
+        sentences=sentences(run),
+        tiles=_tiles(run, sides),
+        caveats=caveats(run, sides),
+        figures=_figures(run, sides),
+        sides=None if decided is None else _side_conditions(run, decided),
         rules=None if decided is None else _rules(decided),
-        measures=_measures(view),
-        optimism=None if sides is None else _optimism(view, sides),
-        unanswered=_unanswered(view),
-        looks=_looks(view),
-        provenance=_provenance(view),
+        measures=_measures(run),
+        optimism=None if sides is None else _optimism(run, sides),
+        unanswered=_unanswered(run),
+        looks=_looks(run),
+        provenance=_provenance(run),
         block=None if sides is None else _block(sides, policy),
     )
 
 
-def _figures(view: RunView, sides: Sides | None) -> list[Figure]:
-    primary = view.settings.get("search", {}).get("primary", "paired_omissions")
+def _figures(run: Run, sides: ComparedBlocks | None) -> list[Figure]:
     found: list[Figure | None] = []
-    if sides is not None:
-        cap = view.settings["gate"]["cap"]
+    if sides is not None and run.settings is not None:
         found += [
             agreement(sides),
-            thresholds(sides, cap, flags_name(view)),
+            thresholds(sides, run.settings.gate.cap, flags_name(run)),
             slice_figure(sides),
             distributions(sides),
-            length(view, sides),
+            length(run, sides),
         ]
-    found += [progress(view, primary), separations(view), spend(view)]
+    found += [progress(run, run.primary), separations(run), spend(run)]
     return [figure for figure in found if figure is not None]
 
 
-def _tiles(view: RunView, sides: Sides | None) -> list[Tile]:
-    gate = view.last(EventKind.GATE)
+def _tiles(run: Run, sides: ComparedBlocks | None) -> list[Tile]:
     tiles = []
-    if gate is not None and gate["heldout"] and sides is not None:
-        primary = view.settings["search"]["primary"]
-        figures = [number(gate["heldout"][s][primary]) for s in ("baseline", "winner")]
+    heldout = run.heldout
+    if heldout is not None and sides is not None and run.partition is not None:
+        figures = [number(m.paired(run.primary)) for m in (heldout.baseline, heldout.winner)]
         tiles.append(Tile(" → ".join(figures), f"{sides.measure} on held-out, baseline to winner"))
-        level = f"{100 * gate['difference']['level']:.4g}%" if gate["difference"] else ""
-        shown = interval_text(gate["difference"], sign=True)
+        level = f"{100 * heldout.difference.level:.4g}%" if heldout.difference else ""
+        shown = interval_text(heldout.difference, sign=True)
         tiles.append(Tile(shown, f"paired difference with its {level} interval"))
-        planned = view.partition["planned_looks"]
-        tiles.append(Tile(f"{gate['heldout']['looks']} of {planned}", "planned looks used"))
-    proposed = [b for b in view.candidates.values() if b["kind"] != "seed"]
-    entered = sum(b["status"] == "entered" for b in proposed)
-    tiles.append(Tile(f"{entered} of {len(proposed)}", "proposals entered"))
-    if view.spent is not None:
-        usd = view.spent["usd"]
+        tiles.append(
+            Tile(f"{heldout.looks} of {run.partition.planned_looks}", "planned looks used")
+        )
+    counts = run.candidates
+    tiles.append(Tile(f"{counts.entered} of {counts.proposed}", "proposals entered"))
+    if run.spent is not None:
+        usd = run.spent.usd
         cost = "price unknown" if usd is None else f"{usd:.2f} USD"
-        tiles.append(Tile(thousands(view.spent["calls"]), f"calls, {cost}"))
+        tiles.append(Tile(thousands(run.spent.calls), f"calls, {cost}"))
     return tiles
 
 
-def _side_conditions(view: RunView, gate: Body) -> Table:
+def _side_conditions(run: Run, gate: GateEvent) -> Table:
     rows = [
         [
-            worded(view, side["measure"].replace("_", " ")),
-            side["state"].replace("_", " "),
-            interval_text(side["interval"], sign=True),
-            f"{side['margin']:g}",
-            side["n"],
-            side["consultations"],
+            worded(run, side.measure.replace("_", " ")),
+            side.state.replace("_", " "),
+            interval_text(side.interval, sign=True),
+            f"{side.margin:g}",
+            side.n,
+            side.consultations,
         ]
-        for side in gate["sides"]
+        for side in gate.sides
     ]
     columns = ["side measure", "state", "winner minus baseline", "margin", "n", "consultations"]
     return Table.of(columns, rows)
 
 
-def _rules(gate: Body) -> Table:
+def _rules(gate: GateEvent) -> Table:
     rows = [
         [
-            f"{verdict['rule']}{' (chosen)' if verdict['rule'] == gate['rule'] else ''}",
-            "ships" if verdict["ships"] else "does not ship",
-            interval_text(verdict["interval"], sign=True),
-            number(verdict["p"], 4),
+            f"{verdict.rule}{' (chosen)' if verdict.rule == gate.rule else ''}",
+            "ships" if verdict.ships else "does not ship",
+            interval_text(verdict.interval, sign=True),
+            number(verdict.p, 4),
         ]
-        for verdict in gate["verdicts"]
+        for verdict in gate.verdicts
     ]
     return Table.of(["rule", "verdict", "interval", "one-sided p"], rows)
 
 
-def _measures(view: RunView) -> Table | None:
-    """The measures object of both sides on both splits."""
-    winner, gate = view.last(EventKind.WINNER), view.last(EventKind.GATE)
-    if winner is None:
+def _measures(run: Run) -> Table | None:
+    """The measures of baseline and winner on both splits."""
+    if run.accept is None:
         return None
-    columns: list[tuple[str, Body]] = [
-        (f"{side}, accept", winner["accept"][side]) for side in ("baseline", "winner")
-    ]
-    if gate is not None and gate["heldout"]:
-        columns += [(f"{s}, held-out", gate["heldout"][s]) for s in ("baseline", "winner")]
-    for split, body in view.controls.items():
-        columns.append((f"word count, {split}", body["measures"]))
-    rows = [[name, *(form(body) for _, body in columns)] for name, form in _MEASURES]
+    columns = [("baseline, accept", run.accept.baseline), ("winner, accept", run.accept.winner)]
+    if run.heldout is not None:
+        columns += [
+            ("baseline, held-out", run.heldout.baseline),
+            ("winner, held-out", run.heldout.winner),
+        ]
+    columns += [(f"word count, {split}", found.measures) for split, found in run.controls.items()]
+    rows = [[name, *(form(found) for _, found in columns)] for name, form in _MEASURES]
     return Table.of(["measure", *(name for name, _ in columns)], rows)
 
 
-def _at(body: Body, key: str, name: str) -> Any:
-    return body[key][name] if body.get(key) else None
+def _detection(at: AtRule | AtThreshold | None) -> str:
+    return percent(None if at is None else at.detection)
 
 
-_MEASURES: tuple[tuple[str, Callable[[Body], str]], ...] = (
-    ("paired omissions", lambda b: number(b["paired_omissions"])),
-    ("paired commissions", lambda b: number(b["paired_commissions"])),
-    ("detection at the frozen threshold", lambda b: percent(_at(b, "at_threshold", "detection"))),
-    ("clean notes flagged there", lambda b: percent(_at(b, "at_threshold", "false_alarms"))),
-    ("detection at the design's rule", lambda b: percent(_at(b, "at_rule", "detection"))),
-    ("clean notes flagged by it", lambda b: percent(_at(b, "at_rule", "false_alarms"))),
-    ("swept detection", lambda b: percent(b["swept"]["detection"])),
-    ("clean notes flagged there, swept", lambda b: percent(b["swept"]["false_alarms"])),
-    ("judgings without a score", lambda b: percent(b["violations"])),
+def _flags(at: AtRule | AtThreshold | None) -> str:
+    return percent(None if at is None else at.false_alarms)
+
+
+_MEASURES: tuple[tuple[str, Callable[[Measures], str]], ...] = (
+    ("paired omissions", lambda m: number(m.paired_omissions)),
+    ("paired commissions", lambda m: number(m.paired_commissions)),
+    ("detection at the frozen threshold", lambda m: _detection(m.at_threshold)),
+    ("clean notes flagged there", lambda m: _flags(m.at_threshold)),
+    ("detection at the design's rule", lambda m: _detection(m.at_rule)),
+    ("clean notes flagged by it", lambda m: _flags(m.at_rule)),
+    ("swept detection", lambda m: percent(m.swept.detection)),
+    ("clean notes flagged there, swept", lambda m: percent(m.swept.false_alarms)),
+    ("judgings without a score", lambda m: percent(m.violations)),
 )
 
 
-def _optimism(view: RunView, sides: Sides) -> Table:
+def _optimism(run: Run, sides: ComparedBlocks) -> Table:
     """How much accept overstates: from choosing the best, and as it turned out."""
-    tables = [t for b in view.entered if (t := view.accept_table(b["id"])) is not None]
-    rng = generator(int(view.opened["seed"]), "report", "optimism")
+    tables = [t for c in run.entered if (t := run.accept_table(c.id)) is not None]
+    rng = generator(run.opened.seed, "report", "optimism")
     chosen = selection_optimism(tables, rng, select=sides.primary)
     rows = [
         [
@@ -216,24 +214,25 @@ def _optimism(view: RunView, sides: Sides) -> Table:
             DASH if chosen is None else chosen.made_from,
         ]
     ]
-    gate = view.last(EventKind.GATE)
-    winner = view.last(EventKind.WINNER)
-    if gate is not None and gate["heldout"] and winner is not None:
-        primary = view.settings["search"]["primary"]
-        for side in ("winner", "baseline"):
-            pair = winner["accept"][side][primary], gate["heldout"][side][primary]
-            seen = None if None in pair else pair[0] - pair[1]
-            rows.append([f"accept minus held-out, {side}", signed(seen), "as it turned out"])
+    accept, heldout = run.accept, run.heldout
+    if accept is not None and heldout is not None:
+        for who, before, after in (
+            ("winner", accept.winner, heldout.winner),
+            ("baseline", accept.baseline, heldout.baseline),
+        ):
+            old, new = before.paired(run.primary), after.paired(run.primary)
+            seen = None if old is None or new is None else old - new
+            rows.append([f"accept minus held-out, {who}", signed(seen), "as it turned out"])
     return Table.of(["optimism", "value", "made from"], rows)
 
 
-def _unanswered(view: RunView) -> Table | None:
+def _unanswered(run: Run) -> Table | None:
     """Judgings without a score by purpose and outcome; `truncated` is a starved budget."""
     found: dict[str, Counter[str]] = {}
     judged: Counter[str] = Counter()
-    for body in view.evaluations():
-        judged[body["purpose"]] += len(body["scores"])
-        found.setdefault(body["purpose"], Counter()).update(body["violations"].values())
+    for evaluation in run.evaluations:
+        judged[evaluation.purpose] += len(evaluation.scores)
+        found.setdefault(evaluation.purpose, Counter()).update(evaluation.violations.values())
     if not found:
         return None
     kinds = ("truncated", "contract_violation", "refused")
@@ -245,74 +244,75 @@ def _unanswered(view: RunView) -> Table | None:
     return Table.of([*columns, "contract violations", "refusals"], rows)
 
 
-def _looks(view: RunView) -> Table:
+def _looks(run: Run) -> Table:
     rows = [
         [
-            look["kind"],
-            str(look.get("look", DASH)),
-            str(look.get("block", DASH))[:12],
-            {True: "yes", False: "no"}.get(look.get("exploratory", None), DASH),
-            look.get("bought_by") or "this run",
+            look.kind,
+            look.look,
+            look.block[:12],
+            "yes" if look.exploratory else "no",
+            look.bought_by or "this run",
         ]
-        for look in view.looks
+        for look in run.looks
     ]
     return Table.of(["look", "id", "block", "exploratory", "bought by"], rows)
 
 
-def _calls(view: RunView) -> list[list[object]]:
+def _calls(run: Run) -> list[list[object]]:
     """What was asked of models, every fault counted; nothing before a session has ended."""
-    calls = calls_of(Record.of(view.events))
-    if not calls["requests"] and not calls["from_store"]:
+    calls = run.calls
+    if not calls.requests and not calls.from_store:
         return []
-    told = ", ".join(f"{kind} {count}" for kind, count in calls["faults"].items())
+    told = ", ".join(f"{kind} {count}" for kind, count in calls.faults.items())
     return [
-        ["requests", f"{calls['requests']}, {calls['from_store']} more answers from the store"],
+        ["requests", f"{calls.requests}, {calls.from_store} more answers from the store"],
         ["faults of infrastructure", told or "none"],
-        ["in flight at a kill", ", ".join(calls["maybe_twice"]) or "nothing"],
+        ["in flight at a kill", ", ".join(calls.maybe_twice) or "nothing"],
     ]
 
 
-def _provenance(view: RunView) -> Table:
-    opened, partition = view.opened, view.partition
-    student, reflector = opened.get("student", {}), opened.get("reflector", {})
-    budget = view.settings.get("budget", {})
+def _provenance(run: Run) -> Table:
+    opened, student = run.opened, run.opened.student
+    budget = student.budget
+    effort = budget.reasoning_effort or "none"
     rows: list[list[object]] = [
-        ["run", view.run_id],
-        ["status", f"{view.status} ({view.finish_reason or 'not ended'})"],
-        ["seed", opened.get("seed")],
-        ["student", f"{student.get('design')}, {student.get('model')}"],
-        ["student budget", f"{budget.get('max_tokens')} tokens, effort "
-                           f"{budget.get('reasoning_effort') or 'none'}"],
-        ["reflector", reflector.get("model")],
-        ["frame SHA-256", view.settings.get("frame_sha256")],
-        ["configuration SHA-256", opened.get("config_sha256")],
-        ["sources SHA-256", opened.get("source_sha256")],
-        ["commit", opened.get("commit") or DASH],
-        ["partition SHA-256", partition.get("manifest_sha256")],
+        ["run", opened.run_id],
+        ["status", f"{run.status} ({run.finish_reason or 'not ended'})"],
+        ["seed", opened.seed],
+        ["student", f"{student.design}, {student.model}"],
+        ["student budget", f"{budget.max_tokens} tokens, effort {effort}"],
+        ["reflector", opened.reflector.model],
+        ["frame SHA-256", DASH if run.settings is None else run.settings.frame_sha256],
+        ["configuration SHA-256", opened.config_sha256],
+        ["sources SHA-256", opened.source_sha256],
+        ["commit", opened.commit or DASH],
+        ["partition SHA-256", DASH if run.partition is None else run.partition.manifest_sha256],
     ]  # fmt: skip
-    for split, facts in partition.get("splits", {}).items():
-        size = f"{facts['consultations']} consultations, {facts['notes']} notes"
-        rows.append([f"split {split}", f"{size}, {facts['digest']}"])
+    for name, split in run.partition.splits.items() if run.partition else ():
+        size = f"{split.consultations} consultations, {split.notes} notes"
+        rows.append([f"split {name}", f"{size}, {split.digest}"])
+    for path, digest in (opened.parts or {}).items():
+        rows.append([f"source of {path}", digest])
     rows += [
-        *_calls(view),
-        ["lineage SHA-256", view.lineage_sha256],
-        ["journal head", view.events[-1].hash],
-        ["versions", ", ".join(f"{k} {v}" for k, v in opened.get("versions", {}).items())],
+        *_calls(run),
+        ["lineage SHA-256", run.lineage_sha256],
+        ["journal head", run.events[-1].hash],
+        ["versions", ", ".join(f"{k} {v}" for k, v in opened.versions.items())],
     ]
     return Table.of(["", ""], rows)
 
 
-def _block(sides: Sides, policy: TextPolicy) -> Block | None:
+def _block(sides: ComparedBlocks, policy: TextPolicy) -> Block | None:
     if len(sides.all) < 2:
         return None
     before, after = (side.candidate for side in sides.all)
-    if before["block"] is None or after["block"] is None:
+    if before.block is None or after.block is None:
         return None
     shown = policy is not TextPolicy.NONE
     return Block(
         before_title=title(before),
-        before=policy.block(before["block"]),
+        before=policy.block(before.block),
         after_title=title(after),
-        after=policy.block(after["block"]),
-        diff=word_diff(before["block"], after["block"]) if shown else None,
+        after=policy.block(after.block),
+        diff=word_diff(before.block, after.block) if shown else None,
     )

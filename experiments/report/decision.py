@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heldout.experiments.report.view import Body, RunView
 from heldout.experiments.report.words import interval_text, number
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.gate.outcome import FALSE_ALARMS, UNEDITED_FLAGS
+from heldout.gepa.record.run import Run
 from heldout.splits.benchmark import CleanMeans
 
-FALSE_ALARMS = "false alarms"
 SIMULATED = "Simulated result: the models are programs, not language models."
 
 REASONS = {
@@ -21,30 +20,30 @@ REASONS = {
 }
 
 
-def headline(view: RunView) -> str:
+def headline(run: Run) -> str:
     """The decision in one sentence."""
-    gate = view.last(EventKind.GATE)
+    gate, winner = run.gate, run.winner
     if gate is None:
-        return _undecided(view)
-    winner = view.winner
-    who = "the winner" if winner is None else f"{winner['id']} ({winner['kind']})"
-    if gate["decision"] == "emitted":
-        return f"Emitted: {who} beats the baseline on held-out data, {_difference(gate)}."
-    word = "Refused" if gate["decision"] == "refused" else "Not confirmed"
-    figure = f", {_difference(gate)}" if gate["difference"] else ""
-    why = worded(view, reason_text(gate["reason"]))
+        return _undecided(run)
+    who = "the winner" if winner is None else f"{winner.id} ({winner.kind})"
+    figure = f"paired difference {interval_text(gate.difference, sign=True)}"
+    if gate.decision == "emitted":
+        return f"Emitted: {who} beats the baseline on held-out data, {figure}."
+    word = "Refused" if gate.decision == "refused" else "Not confirmed"
+    figure = f", {figure}" if gate.difference else ""
+    why = worded(run, reason_text(gate.reason))
     return f"{word}: {who} is not shipped, because {why}{figure}."
 
 
-def flags_name(view: RunView) -> str:
+def flags_name(run: Run) -> str:
     """What flags on clean notes are called on this benchmark."""
-    means = view.partition.get("benchmark", {}).get("clean_means", CleanMeans.UNEDITED)
-    return FALSE_ALARMS if means == CleanMeans.VERIFIED else "flags on unedited notes"
+    verified = run.partition and run.partition.benchmark.clean_means is CleanMeans.VERIFIED
+    return FALSE_ALARMS if verified else UNEDITED_FLAGS
 
 
-def worded(view: RunView, sentence: str) -> str:
+def worded(run: Run, sentence: str) -> str:
     """A sentence of the gate, with flags on clean notes called what they are here."""
-    return sentence.replace(FALSE_ALARMS, flags_name(view))
+    return sentence.replace(FALSE_ALARMS, flags_name(run))
 
 
 def reason_text(reason: str | None) -> str:
@@ -57,21 +56,16 @@ def reason_text(reason: str | None) -> str:
     return REASONS.get(reason, reason)
 
 
-def sentences(view: RunView) -> Sequence[str]:
+def sentences(run: Run) -> Sequence[str]:
     """What stands under the headline: the gate's own sentences, and that it is simulated."""
-    gate = view.last(EventKind.GATE)
-    lines = [] if gate is None else [worded(view, s) for s in gate.get("sentences", ())]
-    return [SIMULATED, *lines] if view.simulated else lines
+    lines = [] if run.gate is None else [worded(run, line) for line in run.gate.sentences]
+    return [SIMULATED, *lines] if run.simulated else lines
 
 
-def _difference(gate: Body) -> str:
-    return f"paired difference {interval_text(gate['difference'], sign=True)}"
-
-
-def _undecided(view: RunView) -> str:
-    best = max((b["accept"]["paired_omissions"] or 0.0 for b in view.entered), default=None)
-    figure = "" if best is None else f", best on accept so far {number(best)}"
-    done = len(view.iterations)
-    if view.status == "running":
+def _undecided(run: Run) -> str:
+    scored = [c.accept.paired_omissions or 0.0 for c in run.entered if c.accept]
+    figure = f", best on accept so far {number(max(scored))}" if scored else ""
+    done = len(run.iterations)
+    if run.status == "running":
         return f"No decision yet: {done} iterations done{figure}."
-    return f"No decision: {view.status} ({view.finish_reason}) after {done} iterations{figure}."
+    return f"No decision: {run.status} ({run.finish_reason}) after {done} iterations{figure}."

@@ -15,8 +15,10 @@ from heldout.experiments.report.lineage_graph import Graph, graph_of
 from heldout.experiments.report.reflections import Reflections
 from heldout.experiments.report.render import embedded_json, page
 from heldout.experiments.report.text import Shown, TextPolicy, visible
-from heldout.experiments.report.view import RunView
+from heldout.gepa.record.codec import plain
+from heldout.gepa.record.run import Run
 from heldout.gepa.reward import win_value
+from heldout.gepa.settings import Primary
 
 MOST_REFLECTOR_CHARACTERS = 4_000_000
 """Prompts and answers beyond this in all are left to the candidates' own pages."""
@@ -25,72 +27,72 @@ SIGNS = {"same": 0, "added": 1, "removed": -1}
 Json = dict[str, Any]
 
 
-def lineage_page(view: RunView, reflections: Reflections, policy: TextPolicy) -> str:
+def lineage_page(run: Run, reflections: Reflections, policy: TextPolicy) -> str:
     """`lineage.html` of a run as far as it has come, under `policy`."""
-    primary = view.settings.get("search", {}).get("primary", "paired_omissions")
-    graph: Graph = graph_of(view, primary)
+    primary = run.primary
+    graph: Graph = graph_of(run, primary)
     return page(
         "lineage.html.j2",
         script="lineage.js",
-        name=view.name,
-        simulated=view.simulated,
-        decision=view.decision,
-        headline=headline(view),
+        name=run.opened.name,
+        simulated=run.simulated,
+        decision=run.decision,
+        headline=headline(run),
         graph=graph,
         measure=primary.replace("_", " "),
-        data=embedded_json(_data(view, reflections, policy, primary)),
+        data=embedded_json(_data(run, reflections, policy, primary)),
     )
 
 
-def _data(view: RunView, reflections: Reflections, policy: TextPolicy, primary: str) -> Json:
-    notes = _accept_notes(view)
+def _data(run: Run, reflections: Reflections, policy: TextPolicy, primary: Primary) -> Json:
+    notes = _accept_notes(run)
     room = MOST_REFLECTOR_CHARACTERS
     candidates = []
-    for id_ in view.candidates:
-        found = candidate_page(view, id_, reflections, policy)
+    for id_ in run.candidates:
+        found = candidate_page(run, id_, reflections, policy)
         exchanges, used = _exchanges(found, room)
         room -= used
         candidates.append(
             {
-                **_facts(view, found, primary),
+                **_facts(run, found, primary),
                 "exchanges": exchanges,
-                "wins": _wins(view, id_, notes),
+                "wins": _wins(run, id_, notes),
             }
         )
-    shown = [view.labels[id_] for id_ in notes]
+    shown = [run.labels[id_] for id_ in notes]
     return {
         "notes": [[label.id, note_name(label), visible(label.consultation)] for label in shown],
         "candidates": candidates,
-        "winner": None if view.winner is None else view.winner["id"],
+        "winner": None if run.winner is None else run.winner.id,
     }
 
 
-def _accept_notes(view: RunView) -> list[str]:
+def _accept_notes(run: Run) -> list[str]:
     """Errored notes of accept, in the order of every `wins` string."""
     return [
         id_
-        for id_, split in view.split_of.items()
-        if split == "accept" and not view.labels[id_].is_clean
+        for id_, split in run.split_of.items()
+        if split == "accept" and not run.labels[id_].is_clean
     ]
 
 
-def _facts(view: RunView, found: CandidatePage, primary: str) -> Json:
+def _facts(run: Run, found: CandidatePage, primary: Primary) -> Json:
     body = found.body
     return {
-        "id": body["id"],
+        "id": body.id,
         "title": visible(found.title),
-        "kind": body["kind"],
-        "status": body["status"],
+        "kind": body.kind,
+        "status": body.status,
         "fate": fate(body),
-        "detail": body["detail"],
-        "iteration": body["iteration"],
-        "parents": list(body["parents"]),
-        "sha256": body["sha256"],
-        "length": body["length"],
-        "accept": body["accept"] and body["accept"][primary],
-        "commissions": body["accept"] and body["accept"]["paired_commissions"],
-        "minibatch": body["minibatch"],
-        "leads": view.leads.get(body["id"], 0),
+        "detail": body.detail,
+        "iteration": body.iteration,
+        "parents": list(body.parents),
+        "sha256": body.sha256,
+        "length": body.length,
+        "accept": body.accept and body.accept.paired(primary),
+        "commissions": body.accept and body.accept.paired_commissions,
+        "minibatch": None if body.minibatch is None else plain(body.minibatch),
+        "leads": run.leads.get(body.id, 0),
         "block": None if found.block is None else visible(found.block.or_hash),
         "diffs": {parent.id: _diff(parent.diff) for parent in found.against},
     }
@@ -102,12 +104,12 @@ def _diff(pieces: Any) -> list[list[Any]] | None:
     return [[SIGNS[piece.change], visible(piece.text)] for piece in pieces]
 
 
-def _wins(view: RunView, id_: str, notes: list[str]) -> str | None:
+def _wins(run: Run, id_: str, notes: list[str]) -> str | None:
     """A digit a note: 2 below its twin, 1 tied, 0 above or unanswered; None if it did not enter."""
-    scores: Mapping[str, float | None] | None = view.accept_scores(id_)
+    scores: Mapping[str, float | None] | None = run.accept_scores(id_)
     if scores is None:
         return None
-    return "".join(str(int(2 * win_value(view.labels[note], scores))) for note in notes)
+    return "".join(str(int(2 * win_value(run.labels[note], scores))) for note in notes)
 
 
 def _exchanges(found: CandidatePage, room: int) -> tuple[list[Json], int]:

@@ -13,9 +13,11 @@ from markupsafe import Markup
 
 from heldout.experiments.report.candidates import title
 from heldout.experiments.report.figures.svg import Drawing, Frame, span_of, ticks
-from heldout.experiments.report.view import Body, RunView
 from heldout.experiments.report.words import number
-from heldout.gepa.candidates import Kind
+from heldout.gepa.candidates import Origin
+from heldout.gepa.record.events import CandidateEvent
+from heldout.gepa.record.run import Run
+from heldout.gepa.settings import Primary
 
 HEIGHT = 300
 ROW = 24
@@ -45,47 +47,46 @@ class _Places:
     height: int
 
 
-def graph_of(view: RunView, primary: str) -> Graph:
+def graph_of(run: Run, primary: Primary) -> Graph:
     """The graph of all candidates."""
-    places = _places(view, primary)
+    places = _places(run, primary)
     drawing = Drawing(places.width, places.height)
     for tick in ticks(places.frame.y):
         y = places.frame.py(tick)
         drawing.line((0, y), (places.width, y), "grid")
     for y in places.rows.values():
         drawing.line((0, y), (places.width, y), "grid")
-    for id_, body in view.candidates.items():
-        for parent in body["parents"]:
+    for id_, body in run.candidates.items():
+        for parent in body.parents:
             _edge(drawing, places, parent, id_)
-    for number_, (id_, body) in enumerate(view.candidates.items()):
-        _node(drawing, places, view, (number_, id_, body))
+    for number_, (id_, body) in enumerate(run.candidates.items()):
+        _node(drawing, places, run, (number_, id_, body))
     return Graph(_scale(places), _svg(drawing), places.width, places.height)
 
 
-def _places(view: RunView, primary: str) -> _Places:
-    bodies = view.candidates
-    seeds = sum(body["kind"] == Kind.SEED for body in bodies.values())
-    last = max((body["iteration"] for body in bodies.values()), default=0)
+def _places(run: Run, primary: Primary) -> _Places:
+    bodies = run.candidates
+    seeds = sum(body.kind == Origin.SEED for body in bodies.values())
+    last = max((body.iteration for body in bodies.values()), default=0)
     steps = max(1, last + seeds)
     step = min(MOST_STEP, max(LEAST_STEP, WIDE / steps))
     scored = [v for body in bodies.values() if (v := _value(body, primary)) is not None]
     frame = Frame(span_of([*scored, 0.5]), span_of([*scored, 0.5]), height=HEIGHT,
                   margins=(0, TOP, 0, 14))  # fmt: skip
-    reasons = dict.fromkeys(b["reason"] for b in bodies.values() if _value(b, primary) is None)
+    reasons = dict.fromkeys(b.reason for b in bodies.values() if _value(b, primary) is None)
     rows = {reason or "not scored": HEIGHT + ROW * (i + 0.5) for i, reason in enumerate(reasons)}
     at = {}
     for order, (id_, body) in enumerate(bodies.items()):
-        place = order if body["kind"] == Kind.SEED else seeds - 1 + body["iteration"]
+        place = order if body.kind == Origin.SEED else seeds - 1 + body.iteration
         value = _value(body, primary)
-        y = rows[body["reason"] or "not scored"] if value is None else frame.py(value)
+        y = rows[body.reason or "not scored"] if value is None else frame.py(value)
         at[id_] = (round(MARGIN + place * step, 1), y)
     width = int(2 * MARGIN + (steps - 1) * step) + 1
     return _Places(frame, at, rows, width, HEIGHT + ROW * len(rows) + 10)
 
 
-def _value(body: Body, primary: str) -> float | None:
-    value: float | None = None if body["accept"] is None else body["accept"][primary]
-    return value
+def _value(body: CandidateEvent, primary: Primary) -> float | None:
+    return None if body.accept is None else body.accept.paired(primary)
 
 
 def _edge(drawing: Drawing, places: _Places, parent: str, child: str) -> None:
@@ -97,12 +98,14 @@ def _edge(drawing: Drawing, places: _Places, parent: str, child: str) -> None:
     )
 
 
-def _node(drawing: Drawing, places: _Places, view: RunView, node: tuple[int, str, Body]) -> None:
+def _node(
+    drawing: Drawing, places: _Places, run: Run, node: tuple[int, str, CandidateEvent]
+) -> None:
     number_, id_, body = node
     x, y = places.at[id_]
-    won = view.winner is not None and view.winner["id"] == id_
-    leads = view.leads.get(id_, 0)
-    classes = ["node", body["kind"], body["status"], *(["won"] if won else [])]
+    won = run.winner is not None and run.winner.id == id_
+    leads = run.leads.get(id_, 0)
+    classes = ["node", body.kind, body.status, *(["won"] if won else [])]
     drawing.add(
         '<g class="{}" data-index="{}" data-id="{}" transform="translate({} {})" role="button" '
         'tabindex="{}" aria-label="{}"><title>{}</title>',
@@ -111,14 +114,14 @@ def _node(drawing: Drawing, places: _Places, view: RunView, node: tuple[int, str
     )
     if leads:
         drawing.add('<circle class="halo" r="{}"/>', round(8 + min(leads, 40) ** 0.5, 1))
-    drawing.parts.append(_SHAPES[body["kind"]])
+    drawing.parts.append(_SHAPES[body.kind])
     drawing.add("</g>")
 
 
 _SHAPES = {
-    Kind.SEED.value: Markup('<rect class="shape" x="-5" y="-5" width="10" height="10"/>'),
-    Kind.MUTATION.value: Markup('<circle class="shape" r="5.5"/>'),
-    Kind.MERGE.value: Markup('<path class="shape" d="M0,-7.5 L7.5,0 L0,7.5 L-7.5,0 Z"/>'),
+    Origin.SEED.value: Markup('<rect class="shape" x="-5" y="-5" width="10" height="10"/>'),
+    Origin.MUTATION.value: Markup('<circle class="shape" r="5.5"/>'),
+    Origin.MERGE.value: Markup('<path class="shape" d="M0,-7.5 L7.5,0 L0,7.5 L-7.5,0 Z"/>'),
 }
 
 

@@ -12,11 +12,12 @@ from rich.tree import Tree
 from heldout.experiments.report.candidates import title
 from heldout.experiments.report.decision import headline
 from heldout.experiments.report.text import visible
-from heldout.experiments.report.view import Body, RunView, read_view
 from heldout.experiments.report.words import signed
-from heldout.gepa.candidates import Kind, Status
+from heldout.gepa.candidates import Origin, Status
+from heldout.gepa.record.events import CandidateEvent
+from heldout.gepa.record.run import Run, load_run
 
-STYLES = {Kind.SEED.value: "yellow", Kind.MUTATION.value: "cyan", Kind.MERGE.value: "magenta"}
+STYLES = {Origin.SEED.value: "yellow", Origin.MUTATION.value: "cyan", Origin.MERGE.value: "magenta"}
 BAR = 20
 """Characters of a bar from 0 to 1."""
 
@@ -27,73 +28,68 @@ def lineage_view(run_dir: Path, *, rejected: bool = True) -> RenderableType:
     `rejected` False leaves out proposals that did not enter. Raises BadInput where there is no
     journal, JournalBroken where its chain does not hold.
     """
-    return draw(read_view(run_dir), rejected=rejected)
+    return draw(load_run(run_dir), rejected=rejected)
 
 
-def draw(view: RunView, *, rejected: bool = True) -> RenderableType:
+def draw(run: Run, *, rejected: bool = True) -> RenderableType:
     """A tree a seed; a merge hangs under its first parent and names both."""
-    primary = view.settings.get("search", {}).get("primary", "paired_omissions")
-    children = _children(view, rejected)
+    children = _children(run, rejected)
     trees = []
-    for id_, body in view.candidates.items():
-        if body["kind"] == Kind.SEED:
-            tree = Tree(_line(view, body, primary), guide_style="dim")
-            _grow(tree, view, children, (id_, primary))
+    for id_, body in run.candidates.items():
+        if body.kind == Origin.SEED:
+            tree = Tree(_line(run, body), guide_style="dim")
+            _grow(tree, run, children, id_)
             trees.append(tree)
-    simulated = "simulated models" if view.simulated else ""
-    head = Text.assemble((view.name, "bold"), ("  " + simulated, "dim"))
-    return Group(head, Text(visible(headline(view))), Text(), *trees, Text(_counts(view)))
+    simulated = "simulated models" if run.simulated else ""
+    head = Text.assemble((run.opened.name, "bold"), ("  " + simulated, "dim"))
+    return Group(head, Text(visible(headline(run))), Text(), *trees, Text(_counts(run)))
 
 
-def _children(view: RunView, rejected: bool) -> Mapping[str, Sequence[Body]]:
-    found: dict[str, list[Body]] = {}
-    for body in view.candidates.values():
-        if body["parents"] and (rejected or body["status"] == Status.ENTERED):
-            found.setdefault(body["parents"][0], []).append(body)
+def _children(run: Run, rejected: bool) -> Mapping[str, Sequence[CandidateEvent]]:
+    found: dict[str, list[CandidateEvent]] = {}
+    for body in run.candidates.values():
+        if body.parents and (rejected or body.status == Status.ENTERED):
+            found.setdefault(body.parents[0], []).append(body)
     return found
 
 
-def _grow(
-    root: Tree, view: RunView, children: Mapping[str, Sequence[Body]], start: tuple[str, str]
-) -> None:
+def _grow(root: Tree, run: Run, children: Mapping[str, Sequence[CandidateEvent]], id_: str) -> None:
     """Hang all descendants under `root`; a lineage may be deeper than a call stack."""
-    id_, primary = start
     waiting = [(root, id_)]
     while waiting:
         tree, parent = waiting.pop()
         for body in children.get(parent, ()):
-            waiting.append((tree.add(_line(view, body, primary)), body["id"]))
+            waiting.append((tree.add(_line(run, body)), body.id))
 
 
-def _line(view: RunView, body: Body, primary: str) -> Text:
+def _line(run: Run, body: CandidateEvent) -> Text:
     """One candidate: its title, a bar of its accept figure, leads, and the change over a parent."""
-    entered = body["status"] == Status.ENTERED
-    won = view.winner is not None and view.winner["id"] == body["id"]
-    style = STYLES[body["kind"]] if entered else "dim"
+    entered = body.status == Status.ENTERED
+    won = run.winner is not None and run.winner.id == body.id
+    style = STYLES[body.kind] if entered else "dim"
     line = Text(visible(title(body)), style=f"bold {style}" if won else style)
-    value = body["accept"][primary] if entered else None
+    value = body.accept.paired(run.primary) if entered and body.accept else None
     if value is not None:
         line.append("  " + "█" * round(BAR * value), style=style)
         line.append("·" * (BAR - round(BAR * value)), style="dim")
-        line.append(_gain(view, body, primary), style="default")
-    if leads := view.leads.get(body["id"]):
+        line.append(_gain(run, body), style="default")
+    if leads := run.leads.get(body.id):
         line.append(f"  leads {leads}", style="green")
     if won:
         line.append("  winner", style="bold green")
     return line
 
 
-def _gain(view: RunView, body: Body, primary: str) -> str:
-    parents = [view.candidates[id_]["accept"] for id_ in body["parents"]]
-    known = [p[primary] for p in parents if p is not None and p[primary] is not None]
-    return f"  {signed(body['accept'][primary] - max(known))}" if known else ""
+def _gain(run: Run, body: CandidateEvent) -> str:
+    parents = [run.candidates[id_].accept for id_ in body.parents]
+    known = [v for p in parents if p is not None and (v := p.paired(run.primary)) is not None]
+    own = None if body.accept is None else body.accept.paired(run.primary)
+    return f"  {signed(own - max(known))}" if known and own is not None else ""
 
 
-def _counts(view: RunView) -> str:
-    proposed = [b for b in view.candidates.values() if b["kind"] != Kind.SEED]
-    entered = sum(b["status"] == Status.ENTERED for b in proposed)
-    merges = sum(b["kind"] == Kind.MERGE for b in proposed)
+def _counts(run: Run) -> str:
+    found = run.candidates
     return (
-        f"{len(proposed)} proposals, {entered} entered, {len(proposed) - entered} rejected, "
-        f"{merges} merges"
+        f"{found.proposed} proposals, {found.entered} entered, {found.rejected} rejected, "
+        f"{found.merges} merges"
     )

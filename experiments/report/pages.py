@@ -9,7 +9,7 @@ from heldout.experiments.report.lineage import lineage_page
 from heldout.experiments.report.reflections import reflections_of
 from heldout.experiments.report.render import page, render
 from heldout.experiments.report.text import TextPolicy
-from heldout.experiments.report.view import RunView, read_view
+from heldout.gepa.record.run import Run, load_run
 
 COPIED = ("journal.jsonl", "gate.json", "config.yaml")
 """Files of the run directory that go along; they hold blocks, but no note and no transcript."""
@@ -21,7 +21,7 @@ def write_report(run_dir: Path) -> Path:
     From the journal alone. Raises BadInput where there is no journal, JournalBroken where its
     chain does not hold.
     """
-    for name, text in report_files(read_view(run_dir), TextPolicy.FULL).items():
+    for name, text in report_files(load_run(run_dir), TextPolicy.FULL).items():
         _write(run_dir / name, text)
     return run_dir / "report.html"
 
@@ -31,8 +31,8 @@ def write_lineage(run_dir: Path) -> Path:
 
     Raises what `write_report` raises, and BadInput where the call store cannot be read.
     """
-    view = read_view(run_dir)
-    text = lineage_page(view, reflections_of(run_dir, view.run_id), TextPolicy.FULL)
+    run = load_run(run_dir)
+    text = lineage_page(run, reflections_of(run_dir, run.opened.run_id), TextPolicy.FULL)
     return _write(run_dir / "lineage.html", text)
 
 
@@ -43,20 +43,20 @@ def _write(path: Path, text: str) -> Path:
     return part.replace(path)
 
 
-def report_files(view: RunView, policy: TextPolicy) -> dict[str, str]:
+def report_files(run: Run, policy: TextPolicy) -> dict[str, str]:
     """The report as a page and as Markdown."""
-    report = report_of(view, policy)
+    report = report_of(run, policy)
     return {
         "report.html": page("report.html.j2", report=report),
         "report.md": render("report.md.j2", report=report),
     }
 
 
-def run_files(run_dir: Path, view: RunView, policy: TextPolicy) -> dict[str, str]:
+def run_files(run_dir: Path, run: Run, policy: TextPolicy) -> dict[str, str]:
     """Artifact path to content for the parent run, under `policy`."""
-    files = report_files(view, policy)
-    reflections = reflections_of(run_dir, view.run_id)
-    files["lineage.html"] = lineage_page(view, reflections, policy)
+    files = report_files(run, policy)
+    reflections = reflections_of(run_dir, run.opened.run_id)
+    files["lineage.html"] = lineage_page(run, reflections, policy)
     if policy is not TextPolicy.NONE:
         for name in COPIED:
             path = run_dir / name

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout.experiments.report.view import Body, RunView
-from heldout.gepa.evaluation import Purpose
 from heldout.gepa.gate.settings import primary_pairs
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.events import CandidateEvent, Purpose
+from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.rates.paired import answered_pairs, half_points
@@ -19,11 +18,11 @@ from heldout.gepa.statistics.table import ScoreTable
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedBlock:
     """One block: its candidate, its accept scores, and its held-out scores if it has any."""
 
     role: str
-    candidate: Body
+    candidate: CandidateEvent
     accept: ScoreTable
     heldout: Judged | None
     threshold: float | None
@@ -31,19 +30,19 @@ class Side:
     @property
     def name(self) -> str:
         """Role and candidate, as in `winner c07`."""
-        return f"{self.role} {self.candidate['id']}"
+        return f"{self.role} {self.candidate.id}"
 
 
 @dataclass(frozen=True)
-class Sides:
+class ComparedBlocks:
     """Baseline first, then the winner where there is one that is not the baseline itself."""
 
-    all: tuple[Side, ...]
+    all: tuple[ComparedBlock, ...]
     primary: PairKind
     level: float
 
     @property
-    def measured(self) -> tuple[Side, ...]:
+    def measured(self) -> tuple[ComparedBlock, ...]:
         """Those judged on held-out."""
         return tuple(side for side in self.all if side.heldout is not None)
 
@@ -53,34 +52,34 @@ class Sides:
         return f"paired {self.primary}s"
 
 
-def sides_of(view: RunView) -> Sides | None:
+def sides_of(run: Run) -> ComparedBlocks | None:
     """The sides of a run; None before its baseline is scored on accept."""
-    baseline, winner = view.baseline, view.winner
-    if baseline is None:
+    baseline, settings, partition = run.baseline, run.settings, run.partition
+    if baseline is None or settings is None or partition is None:
         return None
-    gate = view.settings["gate"]
-    level = 1 - 2 * gate["alpha"] / view.partition["planned_looks"]
-    found = [_side(view, "baseline", baseline, Purpose.BASELINE)]
-    if winner is not None and winner["id"] != baseline["id"]:
-        found.append(_side(view, "winner", winner, Purpose.CONFIRM))
-    selection = primary_pairs(view.settings["search"]["primary"])
-    primary: PairKind = "commission" if selection == "commission" else "omission"
-    return Sides(tuple(found), primary, level)
+    level = 1 - 2 * settings.gate.alpha / partition.planned_looks
+    found = [_side(run, "baseline", baseline, Purpose.BASELINE)]
+    if run.winner is not None and run.winner.id != baseline.id:
+        winner = run.candidates[run.winner.id]
+        found.append(_side(run, "winner", winner, Purpose.CONFIRM))
+    return ComparedBlocks(tuple(found), primary_pairs(run.primary), level)
 
 
-def _side(view: RunView, role: str, candidate: Body, purpose: Purpose) -> Side:
-    accept = view.accept_table(candidate["id"])
+def _side(run: Run, role: str, candidate: CandidateEvent, purpose: Purpose) -> ComparedBlock:
+    accept = run.accept_table(candidate.id)
     assert accept is not None  # seeds and winners were scored on accept
-    threshold = _threshold(view, role)
-    return Side(role, candidate, accept, view.heldout(purpose, threshold), threshold)
+    threshold = _threshold(run, role)
+    return ComparedBlock(
+        role, candidate, accept, run.judged_on_heldout(purpose, threshold), threshold
+    )
 
 
-def _threshold(view: RunView, role: str) -> float | None:
+def _threshold(run: Run, role: str) -> float | None:
     """The threshold frozen on accept, as the winner event has it."""
-    winner = view.last(EventKind.WINNER)
-    at = None if winner is None else winner["accept"][role]["at_threshold"]
-    value: float | None = None if at is None else at["threshold"]
-    return value
+    if run.accept is None:
+        return None
+    at = (run.accept.winner if role == "winner" else run.accept.baseline).at_threshold
+    return None if at is None else at.threshold
 
 
 def paired_over(tables: Sequence[ScoreTable], select: Selection, level: float) -> Interval | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from heldout.gepa.statistics.intervals.interval import Interval
+from heldout.gepa.statistics.rates.counts import Count
 
 DASH = "–"
 MINUS = "−"
@@ -19,25 +19,19 @@ def signed(value: float | None, decimals: int = 3) -> str:
     return DASH if value is None else f"{value:+.{decimals}f}".replace("-", MINUS)
 
 
-def percent(count: Mapping[str, int] | None) -> str:
-    """A count `{k, n}` as share and count."""
-    if count is None or not count["n"]:
+def percent(count: Count | None) -> str:
+    """A count as share and count."""
+    if count is None or not count.n:
         return DASH if count is None else "0 of 0"
-    return f"{100 * count['k'] / count['n']:.1f}% ({count['k']} of {count['n']})"
+    return f"{100 * count.k / count.n:.1f}% ({count.k} of {count.n})"
 
 
-def interval_text(interval: Mapping[str, Any] | None, sign: bool = False) -> str:
-    """An interval `{estimate, low, high, …}` as estimate and bounds."""
+def interval_text(interval: Interval | None, sign: bool = False) -> str:
+    """An interval as estimate and bounds."""
     if interval is None:
         return DASH
     form = signed if sign else number
-    low, high = form(interval["low"]), form(interval["high"])
-    return f"{form(interval['estimate'])} [{low}, {high}]"
-
-
-def rate(count: Mapping[str, int] | None) -> float | None:
-    """Share of a count `{k, n}`, None for 0 of 0."""
-    return None if count is None or not count["n"] else count["k"] / count["n"]
+    return f"{form(interval.estimate)} [{form(interval.low)}, {form(interval.high)}]"
 
 
 def thousands(value: float | None) -> str:

@@ -39,6 +39,11 @@ class Slice:
     paired: float | None
     interval: Interval | None
 
+    @property
+    def value(self) -> float | None:
+        """Paired discrimination whatever the support; None without a pair."""
+        return (2 * self.wins + self.ties) / (2 * self.n) if self.n else None
+
 
 def slices(
     table: ScoreTable, axis: Axis, select: Selection = "errored", *, level: float = 0.95

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heldout.experiments.report.figures.svg import Drawing, Frame, interval_bar, span_of, x_axis
-from heldout.experiments.report.sides import Side, Sides, paired_over
+from heldout.experiments.report.sides import ComparedBlock, ComparedBlocks, paired_over
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import interval_text, signed
 from heldout.gepa.statistics.intervals.interval import Interval
@@ -12,7 +12,7 @@ ROW = 64
 CHANCE = 0.5
 
 
-def agreement(sides: Sides) -> Figure:
+def agreement(sides: ComparedBlocks) -> Figure:
     """Primary figure of baseline and winner on both splits, with intervals."""
     rows = [(side, *_both(side, sides)) for side in sides.all]
     ends = [CHANCE]
@@ -39,7 +39,7 @@ def agreement(sides: Sides) -> Figure:
     )
 
 
-def _both(side: Side, sides: Sides) -> tuple[Interval | None, Interval | None]:
+def _both(side: ComparedBlock, sides: ComparedBlocks) -> tuple[Interval | None, Interval | None]:
     heldout = side.heldout
     return (
         paired_over((side.accept,), sides.primary, sides.level),
@@ -54,15 +54,15 @@ def _mark(
         return
     role = style.split(maxsplit=1)[0]
     interval_bar(drawing, frame, y, (interval.low, interval.high), role)
-    label = f"{split} {interval_text(interval.to_json())}"
+    label = f"{split} {interval_text(interval)}"
     drawing.dot((frame.px(interval.estimate), y), style, 5, label)
     drawing.text((frame.px(interval.high) + 8, y + 4), split, "start", "soft")
 
 
-def _table(rows: list[tuple[Side, Interval | None, Interval | None]]) -> Table:
+def _table(rows: list[tuple[ComparedBlock, Interval | None, Interval | None]]) -> Table:
     cells = []
     for side, accept, heldout in rows:
         optimism = accept.estimate - heldout.estimate if accept and heldout else None
-        texts = [interval_text(i.to_json() if i else None) for i in (accept, heldout)]
+        texts = [interval_text(i if i else None) for i in (accept, heldout)]
         cells.append([side.name, *texts, signed(optimism)])
     return Table.of(["", "accept", "held-out", "accept minus held-out"], cells)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from heldout.experiments.report.figures.svg import Drawing, Frame, axes
-from heldout.experiments.report.sides import Side, Sides
+from heldout.experiments.report.sides import ComparedBlock, ComparedBlocks
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import number
 from heldout.gepa.statistics.table import BoolArray, FloatArray, ScoreTable
@@ -14,7 +14,7 @@ BINS = 20
 WIDTH = 720
 
 
-def distributions(sides: Sides) -> Figure | None:
+def distributions(sides: ComparedBlocks) -> Figure | None:
     """One histogram a side, clean notes above the line, errored notes below; None without data."""
     measured = sides.measured
     if not measured:
@@ -44,7 +44,7 @@ def distributions(sides: Sides) -> Figure | None:
     )
 
 
-def _table(side: Side) -> ScoreTable:
+def _table(side: ComparedBlock) -> ScoreTable:
     assert side.heldout is not None
     return side.heldout.tables[0]
 
@@ -72,7 +72,7 @@ def _bars(
             drawing.rect((x[0] + 0.5, y[0]), (x[1] - x[0] - 1, y[1] - y[0]), style, label)
 
 
-def _rows(side: Side, table: ScoreTable) -> list[list[str]]:
+def _rows(side: ComparedBlock, table: ScoreTable) -> list[list[str]]:
     kinds = (
         ("clean", table.clean),
         ("omissions", table.omission),

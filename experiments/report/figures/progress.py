@@ -5,86 +5,98 @@ from __future__ import annotations
 from heldout.experiments.report.candidates import fate
 from heldout.experiments.report.figures.svg import Drawing, Frame, axes, span_of
 from heldout.experiments.report.tables import Figure, Table
-from heldout.experiments.report.view import Body, RunView
 from heldout.experiments.report.words import number, signed, thousands
+from heldout.gepa.candidates import Origin
+from heldout.gepa.record.events import CandidateEvent
+from heldout.gepa.record.run import Run
+from heldout.gepa.settings import Primary
 
 GAP = 0.02
 
 
-def progress(view: RunView, primary: str) -> Figure | None:
+def progress(run: Run, primary: Primary) -> Figure | None:
     """Accept figures of candidates by iteration, and the best so far; None before any."""
-    scored = [b for b in view.entered if b["accept"][primary] is not None]
+    scored = [c for c in run.entered if c.accept and c.accept.paired(primary) is not None]
     if not scored:
         return None
-    figures = [b["accept"][primary] for b in scored]
-    last = max(1, *(b["iteration"] for b in view.candidates.values()))
+    figures = [_figure(c, primary) for c in scored]
+    last = max(1, *(b.iteration for b in run.candidates.values()))
     low, high = span_of([*figures, 0.5])
     frame = Frame((0, last), (low - GAP, high), height=320)
     drawing = Drawing(frame.width, frame.height)
     axes(drawing, frame, "iteration", f"{primary.replace('_', ' ')} on accept", decimals=(0, 2))
-    if view.baseline is not None and view.baseline in scored:
-        y = frame.py(view.baseline["accept"][primary])
+    if run.baseline is not None and run.baseline in scored:
+        y = frame.py(_figure(run.baseline, primary))
         drawing.line((frame.box[0], y), (frame.box[2], y), "baseline line")
     drawing.path(_best(frame, scored, primary, last), "winner line")
-    for body in view.candidates.values():
-        _mark(drawing, frame, body, primary, view)
+    for body in run.candidates.values():
+        _mark(drawing, frame, body, primary, run)
     return Figure(
         "The search on accept",
         "Dots are candidates that entered, the line the best so far, the ochre line the baseline; "
         "crosses at the foot are proposals that were rejected.",
         drawing.svg("Accept figures over iterations"),
-        _table(view, primary),
+        _table(run, primary),
     )
 
 
-def _best(frame: Frame, scored: list[Body], primary: str, last: int) -> list[tuple[float, float]]:
+def _best(
+    frame: Frame, scored: list[CandidateEvent], primary: Primary, last: int
+) -> list[tuple[float, float]]:
     points: list[tuple[float, float]] = []
     best = float("-inf")
     for body in scored:
-        value = body["accept"][primary]
+        value = _figure(body, primary)
         if value > best:
             if points:
-                points.append((frame.px(body["iteration"]), points[-1][1]))
-            points.append((frame.px(body["iteration"]), frame.py(value)))
+                points.append((frame.px(body.iteration), points[-1][1]))
+            points.append((frame.px(body.iteration), frame.py(value)))
             best = value
     return [*points, (frame.px(last), points[-1][1])]
 
 
-def _mark(drawing: Drawing, frame: Frame, body: Body, primary: str, view: RunView) -> None:
-    x = frame.px(body["iteration"])
-    label = f"{body['id']}: {fate(body)}"
-    if body["accept"] is None:
+def _mark(drawing: Drawing, frame: Frame, body: CandidateEvent, primary: Primary, run: Run) -> None:
+    x = frame.px(body.iteration)
+    label = f"{body.id}: {fate(body)}"
+    if body.accept is None:
         foot = frame.box[3] - 6
         drawing.line((x - 3, foot - 3), (x + 3, foot + 3), "other")
         drawing.line((x - 3, foot + 3), (x + 3, foot - 3), "other")
-    elif body["accept"][primary] is not None:
-        won = view.winner is not None and body["id"] == view.winner["id"]
-        style = "winner" if won else "baseline" if body["kind"] == "seed" else "accent"
-        drawing.dot((x, frame.py(body["accept"][primary])), style, 7 if won else 4.5, label)
+    elif body.accept.paired(primary) is not None:
+        won = run.winner is not None and body.id == run.winner.id
+        style = "winner" if won else "baseline" if body.kind is Origin.SEED else "accent"
+        drawing.dot((x, frame.py(_figure(body, primary))), style, 7 if won else 4.5, label)
 
 
-def _table(view: RunView, primary: str) -> Table:
+def _figure(candidate: CandidateEvent, primary: Primary) -> float:
+    """The accept figure of a candidate that has one."""
+    value = None if candidate.accept is None else candidate.accept.paired(primary)
+    assert value is not None  # only candidates with a figure are drawn
+    return value
+
+
+def _table(run: Run, primary: Primary) -> Table:
     rows = []
-    for body in view.candidates.values():
-        accept = body["accept"]
+    for body in run.candidates.values():
+        accept = body.accept
         rows.append(
             [
-                body["id"],
-                body["kind"],
-                "+".join(body["parents"]) or "–",
-                body["iteration"],
+                body.id,
+                body.kind,
+                "+".join(body.parents) or "–",
+                body.iteration,
                 fate(body),
-                number(accept[primary] if accept else None),
-                view.leads.get(body["id"], "–"),
+                number(accept.paired(primary) if accept else None),
+                run.leads.get(body.id, "–"),
             ]
         )
     columns = ["candidate", "kind", "parents", "iteration", "fate", "on accept", "leads"]
     return Table.of(columns, rows)
 
 
-def separations(view: RunView) -> Figure | None:
+def separations(run: Run) -> Figure | None:
     """For each entry the change in reward beside the change in separation; None without one."""
-    entries = [b for b in view.entered if b["minibatch"]]
+    entries = [b for b in run.entered if b.minibatch]
     if not entries:
         return None
     changes = [(_change(b, "reward"), _change(b, "separation")) for b in entries]
@@ -106,13 +118,13 @@ def separations(view: RunView) -> Figure | None:
         drawing.svg("Changes in reward and separation at each entry"),
         Table.of(
             ["candidate", "reward", "separation"],
-            [[b["id"], *map(signed, c)] for b, c in zip(entries, changes, strict=True)],
+            [[b.id, *map(signed, c)] for b, c in zip(entries, changes, strict=True)],
         ),
     )
 
 
-def _change(body: Body, name: str) -> float | None:
-    before, after = (body["minibatch"][f"{side}_{name}"] for side in ("parent", "child"))
+def _change(body: CandidateEvent, name: str) -> float | None:
+    before, after = (getattr(body.minibatch, f"{who}_{name}") for who in ("parent", "child"))
     return None if before is None or after is None else after - before
 
 
@@ -133,9 +145,9 @@ PURPOSES = {
 }
 
 
-def spend(view: RunView) -> Figure | None:
+def spend(run: Run) -> Figure | None:
     """What was spent on what, reflector included; None before anything was."""
-    rows = _spending(view)
+    rows = _spending(run)
     total = sum(calls for _, calls, _, _ in rows)
     if not total:
         return None
@@ -158,24 +170,23 @@ def spend(view: RunView) -> Figure | None:
     )
 
 
-def _spending(view: RunView) -> list[tuple[str, int, int, float | None]]:
+def _spending(run: Run) -> list[tuple[str, int, int, float | None]]:
     """Name, calls, tokens and USD: what was judged, the reflector as the rest, and all of it."""
     rows: list[tuple[str, int, int, float | None]] = []
     for purpose, name in PURPOSES.items():
-        bodies = [b["spent"] for b in view.evaluations() if b["purpose"] == purpose]
-        if bodies:
-            calls, tokens = (sum(b[key] for b in bodies) for key in ("calls", "tokens"))
-            rows.append((name, calls, tokens, _sum([b["usd"] for b in bodies])))
-    total = view.spent
+        spent = [e.spent for e in run.evaluations if e.purpose == purpose]
+        if spent:
+            calls, tokens = sum(s.calls for s in spent), sum(s.tokens for s in spent)
+            rows.append((name, calls, tokens, _sum([s.usd for s in spent])))
+    total = run.spent
     if total is not None:
-        calls = total["calls"] - sum(row[1] for row in rows)
-        tokens = total["tokens"] - sum(row[2] for row in rows)
+        calls = total.calls - sum(row[1] for row in rows)
+        tokens = total.tokens - sum(row[2] for row in rows)
         judged = _sum([row[3] for row in rows])
-        known = judged is not None and total["usd"] is not None
-        rows.append(
-            ("reflector", calls, tokens, max(0.0, total["usd"] - judged) if known else None)
-        )
-        rows.append(("in all", total["calls"], total["tokens"], total["usd"]))
+        known = judged is not None and total.usd is not None
+        left = max(0.0, (total.usd or 0.0) - (judged or 0.0)) if known else None
+        rows.append(("reflector", calls, tokens, left))
+        rows.append(("in all", total.calls, total.tokens, total.usd))
     return rows
 
 

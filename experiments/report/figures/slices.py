@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heldout.experiments.report.figures.svg import Drawing, Frame, interval_bar, x_axis
-from heldout.experiments.report.sides import Side, Sides
+from heldout.experiments.report.sides import ComparedBlock, ComparedBlocks
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import DASH, interval_text
 from heldout.gepa.statistics.slices import MIN_CONSULTATIONS, MIN_PAIRS, Axis, Slice, slices
@@ -25,7 +25,7 @@ ROW = 34
 Sliced = list[tuple[str, str, list[Slice]]]
 
 
-def slice_figure(sides: Sides) -> Figure | None:
+def slice_figure(sides: ComparedBlocks) -> Figure | None:
     """Slices on held-out; None where nothing was judged there."""
     measured = sides.measured
     if not measured:
@@ -51,7 +51,7 @@ def slice_figure(sides: Sides) -> Figure | None:
     )
 
 
-def _all(sides: Sequence[Side], level: float) -> Sliced:
+def _all(sides: Sequence[ComparedBlock], level: float) -> Sliced:
     """Every slice, in the same order for every side, of the first replicate."""
     rows: Sliced = []
     for axis, name in AXES:
@@ -60,21 +60,21 @@ def _all(sides: Sequence[Side], level: float) -> Sliced:
     return rows
 
 
-def _first(side: Side) -> ScoreTable:
+def _first(side: ComparedBlock) -> ScoreTable:
     assert side.heldout is not None
     return side.heldout.tables[0]
 
 
-def _mark(drawing: Drawing, frame: Frame, y: float, side: Side, part: Slice) -> None:
+def _mark(drawing: Drawing, frame: Frame, y: float, side: ComparedBlock, part: Slice) -> None:
     if part.interval is None:
         drawing.text((frame.box[0] + 6, y + 4), f"{part.n} pairs: counts only", style="soft")
         return
     interval_bar(drawing, frame, y, (part.interval.low, part.interval.high), side.role)
-    label = f"{side.name}: {interval_text(part.interval.to_json())}, {part.n} pairs"
+    label = f"{side.name}: {interval_text(part.interval)}, {part.n} pairs"
     drawing.dot((frame.px(part.interval.estimate), y), side.role, 4.5, label)
 
 
-def _table(sides: Sequence[Side], found: Sliced) -> Table:
+def _table(sides: Sequence[ComparedBlock], found: Sliced) -> Table:
     columns = ["slice", "value"]
     for side in sides:
         columns += [side.name, "wins / ties / losses", "unanswered"]
@@ -82,7 +82,7 @@ def _table(sides: Sequence[Side], found: Sliced) -> Table:
     for axis, key, each in found:
         cells: list[object] = [axis, key]
         for part in each:
-            shown = interval_text(part.interval.to_json()) if part.interval else DASH
+            shown = interval_text(part.interval) if part.interval else DASH
             cells += [shown, f"{part.wins} / {part.ties} / {part.losses}", part.violations]
         rows.append(cells)
     return Table.of(columns, rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from heldout.experiments.report.figures.svg import Drawing, Frame, Point, axes
-from heldout.experiments.report.sides import Side, Sides
+from heldout.experiments.report.sides import ComparedBlock, ComparedBlocks
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import DASH, number, percent
 from heldout.gepa.statistics.measures import at_fixed_rule
@@ -13,7 +13,7 @@ from heldout.gepa.statistics.rates.detection import AtRule, Swept, swept
 from heldout.gepa.statistics.table import ScoreTable
 
 
-def thresholds(sides: Sides, cap: float, flags_name: str) -> Figure | None:
+def thresholds(sides: ComparedBlocks, cap: float, flags_name: str) -> Figure | None:
     """Operating points on held-out; None where nothing was judged there."""
     measured = sides.measured
     if not measured:
@@ -57,12 +57,12 @@ _COLUMNS = [
 ]
 
 
-def _scores(side: Side) -> ScoreTable:
+def _scores(side: ComparedBlock) -> ScoreTable:
     assert side.heldout is not None
     return side.heldout.majority
 
 
-def _points(side: Side, cap: float) -> tuple[Swept, AtRule | None]:
+def _points(side: ComparedBlock, cap: float) -> tuple[Swept, AtRule | None]:
     assert side.heldout is not None
     fixed = at_fixed_rule(side.heldout) if side.heldout.rule else None
     return swept(_scores(side), cap), fixed
@@ -83,7 +83,9 @@ def _at(frame: Frame, x: float, y: float) -> Point:
     return frame.px(x), frame.py(y)
 
 
-def _draw(drawing: Drawing, frame: Frame, side: Side, fixed: AtRule | None, best: Swept) -> None:
+def _draw(
+    drawing: Drawing, frame: Frame, side: ComparedBlock, fixed: AtRule | None, best: Swept
+) -> None:
     alarms, found = best.false_alarms.rate, best.detection.rate
     if alarms is not None and found is not None:
         drawing.dot(_at(frame, alarms, found), f"{side.role} hollow", 6, f"{side.name}, swept")
@@ -94,14 +96,14 @@ def _draw(drawing: Drawing, frame: Frame, side: Side, fixed: AtRule | None, best
     drawing.text((at[0] + 10, at[1] + 4), side.name)
 
 
-def _row(side: Side, fixed: AtRule | None, best: Swept) -> list[str]:
+def _row(side: ComparedBlock, fixed: AtRule | None, best: Swept) -> list[str]:
     return [
         side.name,
         number(side.threshold, 2),
-        DASH if fixed is None else percent(fixed.detection.to_json()),
-        DASH if fixed is None else percent(fixed.false_alarms.to_json()),
+        DASH if fixed is None else percent(fixed.detection),
+        DASH if fixed is None else percent(fixed.false_alarms),
         number(best.threshold, 2),
-        percent(best.detection.to_json()),
-        percent(best.false_alarms.to_json()),
+        percent(best.detection),
+        percent(best.false_alarms),
         number(best.floor),
     ]
