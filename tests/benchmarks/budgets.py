@@ -82,8 +82,8 @@ def search(seed: int, budget: Budget, folder: Path) -> Searched:
     return Searched(
         inventory=Skill.INVENTORY in read_block(run.candidates[run.winner.id].block or ""),
         decision=str(run.decision),
-        baseline=run.heldout and run.heldout.baseline.paired_omissions,
-        winner=run.heldout and run.heldout.winner.paired_omissions,
+        baseline=run.heldout.baseline.paired_omissions if run.heldout else None,
+        winner=run.heldout.winner.paired_omissions if run.heldout else None,
         proposed_inventory=sum(Skill.INVENTORY in read_block(block) for block in blocks),
         probe_changes=bool(probe.changes),
     )
