@@ -19,7 +19,7 @@ from heldout.gepa.gate.rules import RuleVerdict, all_rules
 from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.agreement.length import length_following
-from heldout.gepa.statistics.declared import Figure, figure
+from heldout.gepa.statistics.declared import DeclaredFigure, figure
 from heldout.gepa.statistics.difference import Difference, difference
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.intervals.resampling import (
@@ -106,8 +106,8 @@ class JudgeFigures:
     ties: int
     losses: int
     paired_interval: Interval | None
-    auc: Figure
-    youden_j: Figure
+    auc: DeclaredFigure
+    youden_j: DeclaredFigure
     follows_length: float | None
     by_class: Mapping[str, Slice]
     by_trace: Mapping[str, Slice]

@@ -64,27 +64,6 @@ class OptimismReport:
     looks: int
     placebo_is_simulated: bool = True
 
-    @classmethod
-    def of(
-        cls,
-        accept: float,
-        heldout: float | None,
-        *,
-        selection: OptimismEstimate | None,
-        placebo: OptimismEstimate | None,
-        looks: int,
-    ) -> OptimismReport:
-        """The report on two figures and what explains their distance."""
-        return cls(
-            accept=accept,
-            selection_lower_bound=selection,
-            corrected=None if selection is None else accept - selection.value,
-            placebo=placebo,
-            heldout=heldout,
-            accept_minus_heldout=None if heldout is None else accept - heldout,
-            looks=looks,
-        )
-
 
 def optimism_of(
     run_dir: Path, searches: int, told: Callable[[str], None] = lambda _: None
@@ -104,12 +83,17 @@ def optimism_of(
     for number in range(searches):
         outcomes.append(_placebo_search(directory, number, run.primary))
         told(f"placebo search {number + 1} of {searches}")
-    return OptimismReport.of(
-        _figure(run.winner.accept.winner, run.primary),
-        run.heldout.winner.paired(run.primary) if run.heldout else None,
-        selection=selection_optimism(tables, rng, select=primary_pairs(run.primary)),
+    accept = _figure(run.winner.accept.winner, run.primary)
+    heldout = None if run.heldout is None else run.heldout.winner.paired(run.primary)
+    chosen = selection_optimism(tables, rng, select=primary_pairs(run.primary))
+    return OptimismReport(
+        accept=accept,
+        selection_lower_bound=chosen,
+        corrected=None if chosen is None else accept - chosen.value,
         placebo=placebo_optimism([outcome for outcome in outcomes if outcome is not None]),
-        looks=run.heldout.looks if run.heldout else 0,
+        heldout=heldout,
+        accept_minus_heldout=None if heldout is None else accept - heldout,
+        looks=0 if run.heldout is None else run.heldout.looks,
     )
 
 

@@ -37,7 +37,7 @@ class UndeclaredMeasure(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class DeclaredFigure:
     """A declared measure's value; `na` (value None) carries its support and the reason."""
 
     value: float | None
@@ -80,7 +80,7 @@ def declared(name: str) -> Measure:
     return DECLARED[name]
 
 
-def figure(name: str, value: float | None, support: int, reason: str = "") -> Figure:
+def figure(name: str, value: float | None, support: int, reason: str = "") -> DeclaredFigure:
     """A figure of a declared measure.
 
     Without a value the reason defaults to an empty denominator. Raises UndeclaredMeasure, and
@@ -88,7 +88,7 @@ def figure(name: str, value: float | None, support: int, reason: str = "") -> Fi
     """
     measure = declared(name)
     if value is None:
-        return Figure(None, support, measure.direction, reason or "the denominator is zero")
+        return DeclaredFigure(None, support, measure.direction, reason or "the denominator is zero")
     if not measure.low <= value <= measure.high:
         raise ValueError(f"{name} = {value} lies outside [{measure.low:g}, {measure.high:g}]")
-    return Figure(value, support, measure.direction)
+    return DeclaredFigure(value, support, measure.direction)
