@@ -96,7 +96,7 @@ def resume_family(
     for run, config in zip(runs, configs, strict=True):
         only_raised(load_config(run.config, before, stored=True), config)
     if all(run.finished for run in so_far):
-        return [SessionResult(run, None) for run in so_far]
+        return [SessionResult(files, run, None) for files, run in zip(runs, so_far, strict=True)]
     for config, begun in zip(configs, so_far, strict=True):
         if begun.has_begun:
             refuse_changed(config, begun.opened.parts)
@@ -169,7 +169,7 @@ def _work(sessions: Sequence[CampaignSession]) -> list[SessionResult]:
                 member.session.campaign.conclude(found)
     done = [member.result(record.error) for member in opened]
     rest = sessions[len(done) :]
-    return done + [SessionResult(Run.at(s.directory.path), record.error) for s in rest]
+    return done + [SessionResult(s.directory, Run.at(s.directory.path), record.error) for s in rest]
 
 
 def _decided(

@@ -148,7 +148,7 @@ def resume(run_dir: Path, settings: Sequence[str], options: RunOptions) -> Sessi
         if so_far.finished:
             if not run.report.is_file():
                 write_pages(run)
-            return SessionResult(so_far, None)
+            return SessionResult(run, so_far, None)
         run.stop_file.unlink(missing_ok=True)
         if so_far.has_begun:
             refuse_changed(config, so_far.opened.parts)

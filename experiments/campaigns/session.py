@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from heldout.experiments.campaigns.building import Confirmations, Session, open_session
 from heldout.experiments.campaigns.calls_told import calls_event
@@ -40,6 +41,9 @@ from heldout.splits.errors import (
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.students.models.chat import ChatModel
 
+if TYPE_CHECKING:
+    from heldout.experiments.tracking import TrackingWriter
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -57,11 +61,12 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class SessionResult:
-    """How a session ended: the run, the error that stopped it, and the exit status.
+    """How a session ended: the run and its files, the error that stopped it, the exit status.
 
     `untracked` says in one line why MLflow did not follow; `heldout sync` makes up for it.
     """
 
+    files: RunDirectory
     run: Run
     error: HeldoutError | None
     untracked: str | None = None
@@ -135,6 +140,7 @@ class CampaignSession:
         if not section.enabled:
             return None
         from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri  # noqa: PLC0415 TEMP
+
         text = TextPolicy(text_policy(self.checked))
         return TrackingWriter(
             self.directory.path,
@@ -196,7 +202,7 @@ class OpenedSession:
     def result(self, error: HeldoutError | None) -> SessionResult:
         """What a closed session leaves to be told."""
         failure = self.writer.failure if self.writer else None
-        return SessionResult(Run.at(self.directory.path), error, failure)
+        return SessionResult(self.directory, Run.at(self.directory.path), error, failure)
 
 
 class OnRecord(AbstractContextManager["OnRecord"]):

@@ -40,19 +40,17 @@ def compare(
     scores.
     """
     with guarded():
-        from heldout.experiments.analysis.compare import to_json  # noqa: PLC0415
-        from heldout.experiments.analysis.compare_files import compare_files  # noqa: PLC0415
-        from heldout.experiments.analysis.compare_table import render  # noqa: PLC0415
+        from heldout.experiments.analysis import compare, compare_table  # noqa: PLC0415
+        from heldout.gepa.record.codec import plain  # noqa: PLC0415
 
-        found = compare_files(
+        found = compare.compare_files(
             candidate,
             baseline,
-            benchmark=benchmark,
+            compare.CompareSettings(seed=seed, primary=primary),
+            pairs=benchmark,
             consultations=consultations,
-            primary=primary,
-            seed=seed,
         )
-        show(to_json(found) if as_json else render(found))
+        show(plain(found) if as_json else compare_table.render(found))
 
 
 @app.command()
@@ -73,10 +71,8 @@ def power(
     """What a configuration's partition can detect, before anything is paid for."""
     with guarded():
         from heldout.experiments.analysis.power_campaign import power_of  # noqa: PLC0415
-        from heldout.experiments.analysis.power_report import (  # noqa: PLC0415
-            power_json,
-            render_power,
-        )
+        from heldout.experiments.analysis.power_report import render_power  # noqa: PLC0415
+        from heldout.gepa.record.codec import plain  # noqa: PLC0415
 
         report = power_of(
             config,
@@ -86,7 +82,7 @@ def power(
             wanted=wanted,
             candidates=candidates,
         )
-        show(power_json(report) if as_json else render_power(report))
+        show(plain(report) if as_json else render_power(report))
 
 
 @app.command()

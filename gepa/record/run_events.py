@@ -31,7 +31,7 @@ from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import NoteLabel
 from heldout.splits.errors import BadInput
-from heldout.splits.journal import LookEvent
+from heldout.splits.heldout.looks import LookEvent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.gepa.record.events import CandidateEvent, EvaluationEvent
 from heldout.gepa.settings import Primary
 from heldout.splits.benchmark import NoteLabel
-from heldout.splits.journal import LookEvent
+from heldout.splits.heldout.looks import LookEvent
 
 if TYPE_CHECKING:
     import pandas as pd

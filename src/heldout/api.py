@@ -20,8 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from heldout.experiments.analysis.compare import Comparison
-from heldout.experiments.analysis.compare_files import compare_files
+from heldout.experiments.analysis.compare import CompareSettings, Comparison, compare_files
 from heldout.experiments.analysis.power import PowerReport
 from heldout.experiments.analysis.power_campaign import power_of
 from heldout.experiments.campaigns.building import simulated_models
@@ -160,10 +159,9 @@ def compare(
     return compare_files(
         str(candidate),
         str(baseline),
-        benchmark=_path(benchmark),
+        CompareSettings(seed=seed, primary=primary),
+        pairs=_path(benchmark),
         consultations=_path(consultations),
-        primary=primary,
-        seed=seed,
     )
 
 
