@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -147,8 +148,7 @@ class CellLine:
 
     def start(self) -> None:
         """Show the line."""
-        from IPython.display import display  # noqa: PLC0415
-
+        display: Any = import_module("IPython.display").display
         self._handle = display(self._content(), raw=True, display_id=True)
         # The context says to which cell the output belongs.
         context = copy_context()
