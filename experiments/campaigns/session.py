@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from heldout.experiments.campaigns.building import Confirmations, Session, open_session
 from heldout.experiments.campaigns.calls_told import calls_event
@@ -19,6 +18,7 @@ from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.stopping import stop_requests
 from heldout.experiments.report.pages import write_lineage, write_report
 from heldout.experiments.report.text import TextPolicy
+from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.record.codec import Event
 from heldout.gepa.record.events import (
     SCHEMA,
@@ -40,9 +40,6 @@ from heldout.splits.errors import (
 )
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.students.models.chat import ChatModel
-
-if TYPE_CHECKING:
-    from heldout.experiments.tracking import TrackingWriter
 
 
 @dataclass(frozen=True)
@@ -139,8 +136,6 @@ class CampaignSession:
         section = self.checked.config.tracking
         if not section.enabled:
             return None
-        from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri  # noqa: PLC0415 TEMP
-
         text = TextPolicy(text_policy(self.checked))
         return TrackingWriter(
             self.directory.path,

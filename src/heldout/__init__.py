@@ -16,7 +16,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from heldout import testing, types
+    import heldout.testing as testing
+    import heldout.types as types
     from heldout.api import compare, judge, load_run, power, resume, run
     from heldout.experiments.campaigns.config import Config
 
