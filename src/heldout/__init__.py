@@ -16,8 +16,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import heldout.testing as testing
-    import heldout.types as types
+    import heldout.testing as testing  # noqa: PLR0402 (mypy wants the whole name)
+    import heldout.types as types  # noqa: PLR0402
     from heldout.api import compare, judge, load_run, power, resume, run
     from heldout.experiments.campaigns.config import Config
 
