@@ -57,9 +57,7 @@ def beside_a_running_loop(work: Callable[[], Result]) -> Result:
     first Ctrl-C is in a terminal; a second one is raised, and the work ends with its calls in
     flight.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _loop_is_running():
         return work()
     interrupts: list[str] = []
     context = copy_context()
@@ -74,3 +72,11 @@ def beside_a_running_loop(work: Callable[[], Result]) -> Result:
             return future.result()
     finally:
         pool.shutdown(wait=False)
+
+
+def _loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
