@@ -12,9 +12,9 @@ from tests.support.scripted import ScriptedCaller, reply
 
 from heldout.splits.benchmark import Note
 from heldout.splits.errors import InfrastructureFailure
-from heldout.students.calls.answering import Calls
+from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.call import CallSpec
-from heldout.students.models.chat import Budget, ChatReply, FinishReason
+from heldout.students.models.chat import Budget, ChatReply, StopReason
 from heldout.students.student import Judgement, Outcome, Student
 
 BLOCK = "Look at everything with care."
@@ -25,7 +25,7 @@ BUDGET = Budget(max_tokens=1500)
 class Case:
     """How to build a design from a caller and a run seed, and a good reply to each of its calls."""
 
-    build: Callable[[Calls, int], Student]
+    build: Callable[[CompletionClient, int], Student]
     good: Callable[[CallSpec], str]
     asks_models: bool = True
 
@@ -110,10 +110,10 @@ def spends_the_budget_asked_for(case: Case) -> None:
 def fails_as_a_value(case: Case) -> None:
     note = benchmark(1).consultations[0].clean[0]
     for text, finish, outcome in [
-        ("no answer", FinishReason.STOP, Outcome.CONTRACT_VIOLATION),
-        ("no ans", FinishReason.LENGTH, Outcome.TRUNCATED),
-        ("", FinishReason.LENGTH, Outcome.TRUNCATED),
-        ("", FinishReason.FILTER, Outcome.REFUSED),
+        ("no answer", StopReason.STOP, Outcome.CONTRACT_VIOLATION),
+        ("no ans", StopReason.LENGTH, Outcome.TRUNCATED),
+        ("", StopReason.LENGTH, Outcome.TRUNCATED),
+        ("", StopReason.FILTER, Outcome.REFUSED),
     ]:
         for stage in {spec.stage for spec in _asked(case, note)}:
             answer = judge(made(case, _spoilt(case, stage, text, finish))[0], note)
@@ -168,7 +168,7 @@ def _asked(case: Case, note: Note) -> list[CallSpec]:
     return caller.asked
 
 
-def _spoilt(case: Case, stage, text: str, finish: FinishReason):
+def _spoilt(case: Case, stage, text: str, finish: StopReason):
     def script(spec: CallSpec) -> str | ChatReply:
         spoilt = spec.stage is stage or spec.attempt > 0
         return reply(text, finish) if spoilt else case.good(spec)

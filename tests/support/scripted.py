@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from heldout.students.calls.call import CallSpec
-from heldout.students.models.chat import ChatReply, FinishReason, Usage
+from heldout.students.models.chat import ChatReply, StopReason, Usage
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Stored:
     reply: ChatReply
 
 
-def reply(text: str, finish: FinishReason = FinishReason.STOP) -> ChatReply:
+def reply(text: str, finish: StopReason = StopReason.STOP) -> ChatReply:
     """A reply as a provider would give it, for nothing."""
     return ChatReply(text, finish, Usage(10, 10), 0.0, "scripted")
 
