@@ -100,9 +100,10 @@ def _sliced(view: RunView, id_: str) -> Iterator[tuple[str, float | None]]:
     if table is None:
         return
     for axis in SLICED:
-        for found in slices(table, axis, "omission" if axis == "trace" else "errored"):
-            yield f"accept_{axis}/{found.key}", found.pairs.value
-            yield f"accept_{axis}/{found.key}_pairs", float(found.pairs.n)
+        found = slices(table, axis, "omission" if axis == "trace" else "errored")
+        for key, part in found.items():
+            yield f"accept_{axis}/{key}", part.value
+            yield f"accept_{axis}/{key}_pairs", float(part.n)
 
 
 def _note(title: str, body: Body) -> str:

@@ -50,7 +50,10 @@ def test_the_resolved_configuration_is_the_same_configuration(tmp_path: Path) ->
             "search.iterations: input should be greater than or equal",
         ),
         ({"gate": {"alpha": 0.7}}, "gate.alpha: input should be less than 0.5"),
-        ({"gate": {"rule": "magic"}}, "'interval', 'bootstrap', 'permutation' or 'point'"),
+        (
+            {"gate": {"rule": "magic"}},
+            "gate.rule: should be interval, bootstrap, permutation, point or package.module:Name",
+        ),
         ({"seeds": []}, "seeds: "),
         ({"seeds": [{"name": "a", "text": "  "}]}, "the seed block is empty"),
         ({"baseline": "nobody"}, "baseline 'nobody' is not a seed; seeds: plain, values"),
