@@ -30,7 +30,7 @@ from heldout.students.calls.database import has_password
 from heldout.students.calls.ledger import Amount, Caps, Role, price_faults
 from heldout.students.models.chat import Budget, Message, ModelPin
 from heldout.students.models.litellm_client import priced
-from heldout.students.models.pins import Door, PinnedModel, load_pins
+from heldout.students.models.pins import ClientKind, PinnedModel, load_pins
 from heldout.students.models.pins_file import parameter_faults
 from heldout.students.models.prices import BYTES_A_TOKEN, cost_usd, prompt_tokens_bound
 from heldout.students.simulated.effects import Scale
@@ -177,7 +177,7 @@ def _pinned(model: PinnedModel, section: ModelSection) -> PinnedModel:
     temperature = pin.temperature if section.temperature is None else section.temperature
     parameters = {**pin.parameters, **section.parameters}
     pinned = replace(model, pin=replace(pin, temperature=temperature, parameters=parameters))
-    return priced(pinned) if pinned.door is Door.LITELLM else pinned
+    return priced(pinned) if pinned.door is ClientKind.LITELLM else pinned
 
 
 def _benchmark(config: Config, run: RunDirectory) -> tuple[BenchmarkSource, SyntheticDraw | None]:

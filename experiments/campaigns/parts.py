@@ -31,9 +31,9 @@ from heldout.reflectors.model import ModelReflector
 from heldout.reflectors.prompts import Terms
 from heldout.reflectors.reflector import Reflector
 from heldout.splits.errors import BadInput, Fault
-from heldout.students.calls.answering import Calls, NoCalls
-from heldout.students.designs.roster import DESIGNS, Family, find_design
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.calls.answering import CompletionClient, NoCalls
+from heldout.students.designs.roster import DESIGNS, DesignGroup, find_design
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Student
 
@@ -88,7 +88,7 @@ def part_kinds() -> tuple[PartKind, ...]:
             {
                 name: f"{design.family} design, starts from the block {design.block_name}"
                 for name, design in DESIGNS.items()
-                if design.family is not Family.CONTROL
+                if design.family is not DesignGroup.CONTROL
             },
         ),
         PartKind("reflector.kind", {"model": "asks a chat model for rewrites and merges"}),
@@ -115,7 +115,7 @@ def part_kinds() -> tuple[PartKind, ...]:
 
 
 def build_student(
-    config: Config, pin: ModelPin, caller: Calls | None = None, occasion: str = ""
+    config: Config, pin: ModelPin, caller: CompletionClient | None = None, occasion: str = ""
 ) -> Student:
     """The judge, with `pin` in every role; `occasion` buys the calls about notes afresh.
 
@@ -124,18 +124,18 @@ def build_student(
     are made in. Raises BadInput for an unknown design, for a control, which has no block, and for
     one that cannot be built.
     """
-    workshop = Workshop(Roles.all(pin), caller or NoCalls(), config.seed, occasion=occasion)
+    workshop = DesignContext(Roles.all(pin), caller or NoCalls(), config.seed, occasion=occasion)
     name = config.student.design
     if is_import_path(name):
         return _own_student(config, name, workshop)
     design = find_design(name, "student.design")
-    if design.family is Family.CONTROL:
+    if design.family is DesignGroup.CONTROL:
         message = f"{design.name} is a control: it has no block that could evolve"
         raise BadInput.one("student.design", message)
     return design.build(workshop)
 
 
-def _own_student(config: Config, path: str, workshop: Workshop) -> Student:
+def _own_student(config: Config, path: str, workshop: DesignContext) -> Student:
     found = load(config, "student.design", path)
     try:
         if _is_dspy(found):
@@ -158,7 +158,7 @@ def _is_dspy(part: object) -> bool:
 
 
 def build_reflector(
-    config: Config, *, caller: Calls, terms: Terms, pin: ModelPin, budget: Budget
+    config: Config, *, caller: CompletionClient, terms: Terms, pin: ModelPin, budget: Budget
 ) -> Reflector:
     """What writes rewrites; one of a person's own takes the same keywords as `ModelReflector`."""
     kind, run_seed = config.reflector.kind, config.seed

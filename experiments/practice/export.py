@@ -25,9 +25,9 @@ from heldout.experiments.practice.vendored import PACKAGE, ROOTS, renamed, vendo
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_text
 from heldout.splits.loading.text_files import suggestion
-from heldout.students.calls.answering import Calls, NoCalls
+from heldout.students.calls.answering import CompletionClient, NoCalls
 from heldout.students.designs.roster import find_design
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ModelPin
 
 Target = Literal["dspy", "mlflow-judge", "inspect", "promptfoo", "python"]
@@ -257,6 +257,6 @@ def _readme(taken: Taken, target: str, settings: Mapping[str, Any]) -> str:
 
 
 def _score_range(taken: Taken) -> tuple[float, float]:
-    calls: Calls = NoCalls()
-    shop = Workshop(Roles.all(ModelPin("none")), calls, run_seed=0)
+    calls: CompletionClient = NoCalls()
+    shop = DesignContext(Roles.all(ModelPin("none")), calls, run_seed=0)
     return find_design(taken.design, taken.name).build(shop).score_range

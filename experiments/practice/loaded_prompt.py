@@ -25,7 +25,7 @@ from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_text
 from heldout.students.calls.answering import NoCalls
 from heldout.students.designs.roster import find_design
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.frames import BLOCK_SLOT, Frame
 from heldout.students.models.chat import Budget, ModelPin
 
@@ -188,7 +188,7 @@ def family_of(view: RunView) -> PairKind:
 
 def frame_of(design: str, where: str) -> Frame:
     """The frame of a design. Raises BadInput for a name that is not in the roster."""
-    shop = Workshop(Roles.all(ModelPin("none")), NoCalls(), run_seed=0)
+    shop = DesignContext(Roles.all(ModelPin("none")), NoCalls(), run_seed=0)
     return find_design(design, where).build(shop).frame
 
 

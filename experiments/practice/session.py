@@ -14,12 +14,12 @@ import yaml
 from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.practice.loaded_prompt import Taken
 from heldout.splits.errors import BadInput
-from heldout.students.calls.answering import Calls
+from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.caller import Caller, never
 from heldout.students.calls.ledger import Caps, Ledger, price_faults
 from heldout.students.calls.store import CallStore, Reuse
 from heldout.students.designs.roster import find_design
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ChatModel
 from heldout.students.models.clients import model_faults, open_models
 from heldout.students.models.pins import PinnedModel, Pins, load_pins
@@ -100,12 +100,12 @@ def _models_of(taken: Taken) -> Path | None:
     return None if named is None else Path(named)
 
 
-def build_student(taken: Taken, model: PinnedModel, calls: Calls, seed: int) -> Student:
+def build_student(taken: Taken, model: PinnedModel, calls: CompletionClient, seed: int) -> Student:
     """The design of `taken`, built as a campaign builds it.
 
     Raises BadInput where this version's frame of the design is another one.
     """
-    shop = Workshop(Roles.all(model.pin), calls, seed)
+    shop = DesignContext(Roles.all(model.pin), calls, seed)
     student = find_design(taken.design, taken.name).build(shop)
     if student.frame.sha256 != taken.frame.sha256:
         raise BadInput.one(taken.name, f"the frame of design {taken.design} has changed since")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from heldout.experiments.report.candidates import title
-from heldout.experiments.report.figures.svg import Drawing, Frame, span_of, ticks
+from heldout.experiments.report.figures.svg import Drawing, PlotArea, span_of, ticks
 from heldout.experiments.report.words import number
 from heldout.gepa.candidates import Origin
 from heldout.gepa.record.events import CandidateEvent
@@ -40,7 +40,7 @@ class Graph:
 class _Places:
     """Pixels of every candidate."""
 
-    frame: Frame
+    frame: PlotArea
     at: Mapping[str, tuple[float, float]]
     rows: Mapping[str, float]
     width: int
@@ -71,7 +71,7 @@ def _places(run: Run, primary: Primary) -> _Places:
     steps = max(1, last + seeds)
     step = min(MOST_STEP, max(LEAST_STEP, WIDE / steps))
     scored = [v for body in bodies.values() if (v := _value(body, primary)) is not None]
-    frame = Frame(span_of([*scored, 0.5]), span_of([*scored, 0.5]), height=HEIGHT,
+    frame = PlotArea(span_of([*scored, 0.5]), span_of([*scored, 0.5]), height=HEIGHT,
                   margins=(0, TOP, 0, 14))  # fmt: skip
     reasons = dict.fromkeys(b.reason for b in bodies.values() if _value(b, primary) is None)
     rows = {reason or "not scored": HEIGHT + ROW * (i + 0.5) for i, reason in enumerate(reasons)}

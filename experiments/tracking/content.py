@@ -115,7 +115,8 @@ class SyncCounts:
     @property
     def changes(self) -> int:
         """Everything written."""
-        return sum(astuple(self)) - self.deleted_by_reviewer
+        written: int = sum(astuple(self)) - self.deleted_by_reviewer
+        return written
 
 
 def tag_texts(values: Mapping[str, object]) -> dict[str, str]:

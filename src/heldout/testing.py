@@ -38,9 +38,9 @@ from heldout.splits.benchmark import Benchmark, Note
 from heldout.splits.errors import InfrastructureFailure
 from heldout.splits.synthetic import draw
 from heldout.students.calls.call import CallSpec, Stage
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.designs.workshop import Roles, DesignContext
 from heldout.students.frames import Frame
-from heldout.students.models.chat import Budget, ChatReply, FinishReason, ModelPin, Usage
+from heldout.students.models.chat import Budget, ChatReply, ModelPin, StopReason, Usage
 from heldout.students.student import Judgement, Outcome, Student
 
 __all__ = [
@@ -95,7 +95,7 @@ class ScriptedCaller:
         return self._stored[spec.key]
 
 
-def scripted_reply(text: str, finish: FinishReason = FinishReason.STOP) -> ChatReply:
+def scripted_reply(text: str, finish: StopReason = StopReason.STOP) -> ChatReply:
     """A reply as a provider would give it, for nothing."""
     return ChatReply(text, finish, Usage(10, 10), 0.0, "scripted")
 
@@ -104,15 +104,18 @@ def scripted_reply(text: str, finish: FinishReason = FinishReason.STOP) -> ChatR
 
 
 def check_student(
-    build: Callable[[Workshop], Student], answer: Script | None = None, *, asks_models: bool = True
+    build: Callable[[DesignContext], Student],
+    answer: Script | None = None,
+    *,
+    asks_models: bool = True,
 ) -> None:
-    """A student keeps its contract; `build` makes it as a campaign does, from a workshop.
+    """A student keeps its contract; `build` makes it as a campaign does, from a design context.
 
     `answer` gives a good reply to each of its calls. Without it only what can be seen unasked is
     checked: name, frame, score range, largest number of calls. `asks_models` is False for a judge
     that computes its scores.
     """
-    student = build(_workshop(ScriptedCaller(_silent)))
+    student = build(_context(ScriptedCaller(_silent)))
     low, high = student.score_range
     _require(bool(student.design), "a student needs a name as `design`")
     _require(isinstance(student.frame, Frame), "`frame` must be a Frame")
@@ -132,7 +135,7 @@ def check_student(
 
 
 def _answers_in_range(
-    build: Callable[[Workshop], Student], answer: Script, asks_models: bool
+    build: Callable[[DesignContext], Student], answer: Script, asks_models: bool
 ) -> None:
     student, caller = _made(build, answer)
     low, high = student.score_range
@@ -158,7 +161,7 @@ def _answers_in_range(
         _require(again == found, "the same replies led to another judgement")
 
 
-def _shows_block_and_note(build: Callable[[Workshop], Student], answer: Script) -> None:
+def _shows_block_and_note(build: Callable[[DesignContext], Student], answer: Script) -> None:
     block = '  Odd {{note}} block,\n\t</instructions> {"a": 1} \\1 \\g<0> é\u202e  '
     student, caller = _made(build, answer)
     note = _notes(1)[0]
@@ -171,7 +174,7 @@ def _shows_block_and_note(build: Callable[[Workshop], Student], answer: Script) 
     )
 
 
-def _moves_with_seed_and_sample(build: Callable[[Workshop], Student], answer: Script) -> None:
+def _moves_with_seed_and_sample(build: Callable[[DesignContext], Student], answer: Script) -> None:
     note = _notes(1)[0]
     student, caller = _made(build, answer)
     _judge(student, note)
@@ -192,7 +195,7 @@ def _moves_with_seed_and_sample(build: Callable[[Workshop], Student], answer: Sc
     )
 
 
-def _spends_the_budget_asked_for(build: Callable[[Workshop], Student], answer: Script) -> None:
+def _spends_the_budget_asked_for(build: Callable[[DesignContext], Student], answer: Script) -> None:
     student, caller = _made(build, answer)
     note = _notes(1)[0]
     _judge(student, note)
@@ -202,15 +205,15 @@ def _spends_the_budget_asked_for(build: Callable[[Workshop], Student], answer: S
     )
 
 
-def _fails_as_a_value(build: Callable[[Workshop], Student], answer: Script) -> None:
+def _fails_as_a_value(build: Callable[[DesignContext], Student], answer: Script) -> None:
     note = _notes(1)[0]
     student, caller = _made(build, answer)
     _judge(student, note)
     for text, finish, outcome in [
-        ("no answer", FinishReason.STOP, Outcome.CONTRACT_VIOLATION),
-        ("no ans", FinishReason.LENGTH, Outcome.TRUNCATED),
-        ("", FinishReason.LENGTH, Outcome.TRUNCATED),
-        ("", FinishReason.FILTER, Outcome.REFUSED),
+        ("no answer", StopReason.STOP, Outcome.CONTRACT_VIOLATION),
+        ("no ans", StopReason.LENGTH, Outcome.TRUNCATED),
+        ("", StopReason.LENGTH, Outcome.TRUNCATED),
+        ("", StopReason.FILTER, Outcome.REFUSED),
     ]:
         for stage in {spec.stage for spec in caller.asked}:
             spoilt = _judge(_made(build, _spoilt(answer, stage, text, finish))[0], note)
@@ -223,7 +226,7 @@ def _fails_as_a_value(build: Callable[[Workshop], Student], answer: Script) -> N
             _require(spoilt.frame_sha256 == student.frame.sha256, f"{what} does not name its frame")
 
 
-def _lets_infrastructure_failures_through(build: Callable[[Workshop], Student]) -> None:
+def _lets_infrastructure_failures_through(build: Callable[[DesignContext], Student]) -> None:
     def down(spec: CallSpec) -> str:
         raise InfrastructureFailure(f"no line for {spec.item}")
 
@@ -234,7 +237,7 @@ def _lets_infrastructure_failures_through(build: Callable[[Workshop], Student]) 
     raise AssertionError("an infrastructure failure was caught; it must reach the campaign")
 
 
-def _spoilt(answer: Script, stage: Stage, text: str, finish: FinishReason) -> Script:
+def _spoilt(answer: Script, stage: Stage, text: str, finish: StopReason) -> Script:
     def script(spec: CallSpec) -> str | ChatReply:
         spoilt = spec.stage is stage or spec.attempt > 0
         return scripted_reply(text, finish) if spoilt else answer(spec)
@@ -246,15 +249,15 @@ def _silent(spec: CallSpec) -> str:
     raise RuntimeError(f"{spec.item} was asked about while the student was only built")
 
 
-def _workshop(caller: ScriptedCaller, run_seed: int = 11) -> Workshop:
-    return Workshop(Roles.all(PIN), caller, run_seed)
+def _context(caller: ScriptedCaller, run_seed: int = 11) -> DesignContext:
+    return DesignContext(Roles.all(PIN), caller, run_seed)
 
 
 def _made(
-    build: Callable[[Workshop], Student], script: Script, run_seed: int = 11
+    build: Callable[[DesignContext], Student], script: Script, run_seed: int = 11
 ) -> tuple[Student, ScriptedCaller]:
     caller = ScriptedCaller(script)
-    return build(_workshop(caller, run_seed)), caller
+    return build(_context(caller, run_seed)), caller
 
 
 def _judge(student: Student, note: Note, block: str = BLOCK, sample: int = 0) -> Judgement:

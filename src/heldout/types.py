@@ -2,7 +2,7 @@
 
 | key of the configuration | protocol | takes | gives |
 |---|---|---|---|
-| `student.design` | `Student`, made from a `Workshop` | block, `Note`, `Budget` | `Judgement` |
+| `student.design` | `Student`, made from a `DesignContext` | block, `Note`, `Budget` | `Judgement` |
 | `reflector.kind` | `Reflector` | `RewriteContext`, `MergeContext` | `Proposal` |
 | `search.objective` | `Objective` | `ScoreTable` | a rank, higher is better |
 | `search.acceptance` | `Acceptance` | `MinibatchComparison`, ranks | yes or no |
@@ -90,8 +90,9 @@ from heldout.splits.errors import (
     UserFault,
 )
 from heldout.splits.heldout.looks import LookEvent
+from heldout.students.calls.answering import Completion, CompletionClient, RequestBuilder
 from heldout.students.calls.call import CallSpec, Stage
-from heldout.students.designs.workshop import Workshop
+from heldout.students.designs.workshop import DesignContext
 from heldout.students.frames import Frame
 from heldout.students.models.chat import (
     Budget,
@@ -100,9 +101,10 @@ from heldout.students.models.chat import (
     ChatRequest,
     Message,
     ModelPin,
+    StopReason,
     Usage,
 )
-from heldout.students.student import Judgement, Outcome, Student
+from heldout.students.student import Judgement, Outcome, ReportedGap, Student
 
 __all__ = [
     "Acceptance",
@@ -120,9 +122,12 @@ __all__ = [
     "CircuitOpen",
     "CleanMeans",
     "Comparison",
+    "Completion",
+    "CompletionClient",
     "Consultation",
     "ControlEvent",
     "Decision",
+    "DesignContext",
     "Difference",
     "DriftEvent",
     "EmissionEvent",
@@ -167,6 +172,8 @@ __all__ = [
     "Purpose",
     "Rank",
     "Reflector",
+    "ReportedGap",
+    "RequestBuilder",
     "ResumedEvent",
     "Reward",
     "RewriteContext",
@@ -178,6 +185,7 @@ __all__ = [
     "SettingsEvent",
     "Severity",
     "Stage",
+    "StopReason",
     "StopRequested",
     "Stopped",
     "StoppedEvent",
@@ -188,5 +196,4 @@ __all__ = [
     "Usage",
     "UserFault",
     "WinnerEvent",
-    "Workshop",
 ]

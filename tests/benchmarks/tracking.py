@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, sync
-from heldout.experiments.tracking.opening import open_door
 from heldout.experiments.tracking.ui import SERVER_ENVIRONMENT, server_command
 from heldout.gepa.record.journal import read_journal
 from heldout.gepa.record.run import Run

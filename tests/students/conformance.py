@@ -10,7 +10,7 @@ from tests.support.notes import benchmark
 from tests.support.scripted import ScriptedCaller
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import Calls
+from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.call import CallSpec
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome, Student
@@ -24,7 +24,7 @@ BUDGET = Budget(max_tokens=1500)
 class Case:
     """How to build a design from a caller and a run seed, and a good reply to each of its calls."""
 
-    build: Callable[[Calls, int], Student]
+    build: Callable[[CompletionClient, int], Student]
     good: Callable[[CallSpec], str]
     asks_models: bool = True
 
@@ -43,7 +43,7 @@ def made(case: Case, script=None, run_seed: int = 11) -> tuple[Student, Scripted
 def conforms(case: Case) -> None:
     """Run every check that applies: those of the door, and those of designs that ship."""
     check_student(
-        lambda workshop: case.build(workshop.caller, workshop.run_seed),
+        lambda context: case.build(context.caller, context.run_seed),
         case.good,
         asks_models=case.asks_models,
     )

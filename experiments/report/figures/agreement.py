@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heldout.experiments.report.figures.svg import Drawing, Frame, interval_bar, span_of, x_axis
+from heldout.experiments.report.figures.svg import Drawing, PlotArea, interval_bar, span_of, x_axis
 from heldout.experiments.report.sides import ComparedBlock, ComparedBlocks, paired_over
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import interval_text, signed
@@ -19,7 +19,7 @@ def agreement(sides: ComparedBlocks) -> Figure:
     for _, accept, heldout in rows:
         ends += [e for i in (accept, heldout) if i for e in (i.low, i.high)]
     height = 60 + ROW * len(rows)
-    frame = Frame(span_of(ends), (0, 1), height=height, margins=(120, 22, 90, 46))
+    frame = PlotArea(span_of(ends), (0, 1), height=height, margins=(120, 22, 90, 46))
     drawing = Drawing(frame.width, height)
     x_axis(drawing, frame, f"{sides.measure}, 0.5 is chance")
     chance = frame.px(CHANCE)
@@ -48,7 +48,7 @@ def _both(side: ComparedBlock, sides: ComparedBlocks) -> tuple[Interval | None, 
 
 
 def _mark(
-    drawing: Drawing, frame: Frame, y: float, interval: Interval | None, style: str, split: str
+    drawing: Drawing, frame: PlotArea, y: float, interval: Interval | None, style: str, split: str
 ) -> None:
     if interval is None:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heldout.experiments.report.figures.svg import Drawing, Frame, axes
+from heldout.experiments.report.figures.svg import Drawing, PlotArea, axes
 from heldout.experiments.report.sides import ComparedBlock, ComparedBlocks
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import number
@@ -28,7 +28,7 @@ def distributions(sides: ComparedBlocks) -> Figure | None:
         clean = _shares(table, table.clean, edges)
         errored = _shares(table, ~table.clean, edges)
         top = max(0.05, float(max(clean.max(initial=0), errored.max(initial=0))))
-        frame = Frame(
+        frame = PlotArea(
             (edges[0], edges[-1]), (-top * 1.1, top * 1.1), wide, left=float(index * wide)
         )
         axes(drawing, frame, f"score, {side.name}", "share of notes", decimals=(1, 2))
@@ -62,7 +62,7 @@ def _shares(table: ScoreTable, rows: BoolArray, edges: FloatArray) -> FloatArray
 
 
 def _bars(
-    drawing: Drawing, frame: Frame, edges: FloatArray, shares: FloatArray, style: str
+    drawing: Drawing, frame: PlotArea, edges: FloatArray, shares: FloatArray, style: str
 ) -> None:
     for low, high, share in zip(edges[:-1], edges[1:], shares, strict=True):
         if share:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heldout.experiments.report.figures.svg import Drawing, Frame, axes, span_of
+from heldout.experiments.report.figures.svg import Drawing, PlotArea, axes, span_of
 from heldout.experiments.report.sides import ComparedBlock, ComparedBlocks
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import number
@@ -28,7 +28,7 @@ def length(run: Run, sides: ComparedBlocks) -> Figure | None:
     rows = []
     for index, (side, table) in enumerate(shown):
         words, scores = _deviations(table, run)
-        frame = Frame(span_of(words.tolist(), least=4), span_of(scores.tolist(), least=1), wide,
+        frame = PlotArea(span_of(words.tolist(), least=4), span_of(scores.tolist(), least=1), wide,
                       left=float(index * wide))  # fmt: skip
         axes(drawing, frame, f"words more than the mean, {side.name}", "score above the mean",
              decimals=(0, 1))  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heldout.experiments.report.candidates import fate
-from heldout.experiments.report.figures.svg import Drawing, Frame, axes, span_of
+from heldout.experiments.report.figures.svg import Drawing, PlotArea, axes, span_of
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import number, signed, thousands
 from heldout.gepa.candidates import Origin
@@ -22,7 +22,7 @@ def progress(run: Run, primary: Primary) -> Figure | None:
     figures = [_figure(c, primary) for c in scored]
     last = max(1, *(b.iteration for b in run.candidates.values()))
     low, high = span_of([*figures, 0.5])
-    frame = Frame((0, last), (low - GAP, high), height=320)
+    frame = PlotArea((0, last), (low - GAP, high), height=320)
     drawing = Drawing(frame.width, frame.height)
     axes(drawing, frame, "iteration", f"{primary.replace('_', ' ')} on accept", decimals=(0, 2))
     if run.baseline is not None and run.baseline in scored:
@@ -41,7 +41,7 @@ def progress(run: Run, primary: Primary) -> Figure | None:
 
 
 def _best(
-    frame: Frame, scored: list[CandidateEvent], primary: Primary, last: int
+    frame: PlotArea, scored: list[CandidateEvent], primary: Primary, last: int
 ) -> list[tuple[float, float]]:
     points: list[tuple[float, float]] = []
     best = float("-inf")
@@ -55,7 +55,9 @@ def _best(
     return [*points, (frame.px(last), points[-1][1])]
 
 
-def _mark(drawing: Drawing, frame: Frame, body: CandidateEvent, primary: Primary, run: Run) -> None:
+def _mark(
+    drawing: Drawing, frame: PlotArea, body: CandidateEvent, primary: Primary, run: Run
+) -> None:
     x = frame.px(body.iteration)
     label = f"{body.id}: {fate(body)}"
     if body.accept is None:
@@ -101,7 +103,7 @@ def separations(run: Run) -> Figure | None:
         return None
     changes = [(_change(b, "reward"), _change(b, "separation")) for b in entries]
     known = [value for pair in changes for value in pair if value is not None]
-    frame = Frame((0, len(entries)), span_of([*known, 0.0]), height=280)
+    frame = PlotArea((0, len(entries)), span_of([*known, 0.0]), height=280)
     drawing = Drawing(frame.width, frame.height)
     axes(drawing, frame, "entries in order", "change on the minibatch", decimals=(0, 2))
     for index, pair in enumerate(changes):
@@ -128,7 +130,7 @@ def _change(body: CandidateEvent, name: str) -> float | None:
     return None if before is None or after is None else after - before
 
 
-def _bar(drawing: Drawing, frame: Frame, x: float, value: float, style: str) -> None:
+def _bar(drawing: Drawing, frame: PlotArea, x: float, value: float, style: str) -> None:
     ends = sorted((frame.py(0), frame.py(value)))
     width = frame.px(x + 0.3) - frame.px(x)
     drawing.rect((frame.px(x), ends[0]), (width, ends[1] - ends[0]), style, signed(value))
@@ -152,7 +154,7 @@ def spend(run: Run) -> Figure | None:
     if not total:
         return None
     height = 16 + 26 * len(rows)
-    frame = Frame((0, max(calls for _, calls, _, _ in rows)), (0, 1), height=height,
+    frame = PlotArea((0, max(calls for _, calls, _, _ in rows)), (0, 1), height=height,
                   margins=(200, 10, 60, 30))  # fmt: skip
     drawing = Drawing(frame.width, height)
     for index, (name, calls, _, _) in enumerate(rows):

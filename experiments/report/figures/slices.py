@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heldout.experiments.report.figures.svg import Drawing, Frame, interval_bar, x_axis
+from heldout.experiments.report.figures.svg import Drawing, PlotArea, interval_bar, x_axis
 from heldout.experiments.report.sides import ComparedBlock, ComparedBlocks
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import DASH, interval_text
@@ -33,7 +33,7 @@ def slice_figure(sides: ComparedBlocks) -> Figure | None:
     found = _all(measured, sides.level)
     drawn = [row for row in found if row[0] in [name for _, name in AXES[:DRAWN]]]
     height = 72 + ROW * len(drawn)
-    frame = Frame((0, 1), (0, 1), height=height, margins=(210, 20, 22, 46))
+    frame = PlotArea((0, 1), (0, 1), height=height, margins=(210, 20, 22, 46))
     drawing = Drawing(frame.width, height)
     x_axis(drawing, frame, "paired discrimination, 0.5 is chance")
     drawing.line((frame.px(0.5), frame.box[1]), (frame.px(0.5), frame.box[3]), "chance")
@@ -65,7 +65,7 @@ def _first(side: ComparedBlock) -> ScoreTable:
     return side.heldout.tables[0]
 
 
-def _mark(drawing: Drawing, frame: Frame, y: float, side: ComparedBlock, part: Slice) -> None:
+def _mark(drawing: Drawing, frame: PlotArea, y: float, side: ComparedBlock, part: Slice) -> None:
     if part.interval is None:
         drawing.text((frame.box[0] + 6, y + 4), f"{part.n} pairs: counts only", style="soft")
         return

@@ -14,7 +14,7 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Frame:
+class PlotArea:
     """A drawing area with linear scales from data to pixels; y grows upwards in data.
 
     `x` and `y` are (low, high) in data; margins are pixels at left, top, right and bottom.
@@ -93,7 +93,12 @@ class Drawing:
 
 
 def axes(
-    drawing: Drawing, frame: Frame, x_name: str, y_name: str, *, decimals: tuple[int, int] = (1, 1)
+    drawing: Drawing,
+    frame: PlotArea,
+    x_name: str,
+    y_name: str,
+    *,
+    decimals: tuple[int, int] = (1, 1),
 ) -> None:
     """Axes with ticks, grid and names."""
     left, top, right, bottom = frame.box
@@ -108,7 +113,7 @@ def axes(
     drawing.text((left, top - 6), y_name, "start", "soft")
 
 
-def x_axis(drawing: Drawing, frame: Frame, name: str, decimals: int = 1) -> None:
+def x_axis(drawing: Drawing, frame: PlotArea, name: str, decimals: int = 1) -> None:
     """A horizontal axis only, for figures whose rows are names."""
     left, top, right, bottom = frame.box
     for tick in ticks(frame.x):
@@ -141,7 +146,7 @@ def span_of(
     return low - room, high + room
 
 
-def interval_bar(drawing: Drawing, frame: Frame, row: float, ends: Point, style: str) -> None:
+def interval_bar(drawing: Drawing, frame: PlotArea, row: float, ends: Point, style: str) -> None:
     """A horizontal interval with caps at pixel height `row`."""
     low, high = frame.px(ends[0]), frame.px(ends[1])
     drawing.line((low, row), (high, row), f"{style} line")

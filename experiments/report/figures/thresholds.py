@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heldout.experiments.report.figures.svg import Drawing, Frame, Point, axes
+from heldout.experiments.report.figures.svg import Drawing, PlotArea, Point, axes
 from heldout.experiments.report.sides import ComparedBlock, ComparedBlocks
 from heldout.experiments.report.tables import Figure, Table
 from heldout.experiments.report.words import DASH, number, percent
@@ -18,7 +18,7 @@ def thresholds(sides: ComparedBlocks, cap: float, flags_name: str) -> Figure | N
     measured = sides.measured
     if not measured:
         return None
-    frame = Frame((0, 0.5), (0, 1), height=340)
+    frame = PlotArea((0, 0.5), (0, 1), height=340)
     drawing = Drawing(frame.width, frame.height)
     axes(drawing, frame, f"{flags_name} (share of clean notes)", "detection of omissions")
     right = frame.box[2]
@@ -79,12 +79,12 @@ def _curve(table: ScoreTable) -> list[Point]:
     return [(float(x), float(y)) for x, y in zip(alarms, found, strict=True) if x <= 0.5]
 
 
-def _at(frame: Frame, x: float, y: float) -> Point:
+def _at(frame: PlotArea, x: float, y: float) -> Point:
     return frame.px(x), frame.py(y)
 
 
 def _draw(
-    drawing: Drawing, frame: Frame, side: ComparedBlock, fixed: AtRule | None, best: Swept
+    drawing: Drawing, frame: PlotArea, side: ComparedBlock, fixed: AtRule | None, best: Swept
 ) -> None:
     alarms, found = best.false_alarms.rate, best.detection.rate
     if alarms is not None and found is not None:

@@ -6,10 +6,10 @@ from tests.support.notes import benchmark
 
 from heldout.gepa.statistics.measures import measures_json
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.students.designs.roster import ROSTER, Family
+from heldout.students.designs.roster import ROSTER, DesignGroup
 
 NOTES = [note for consultation in benchmark(3) for note in consultation.notes]
-JUDGES = [design for design in ROSTER if design.family is not Family.CONTROL]
+JUDGES = [design for design in ROSTER if design.family is not DesignGroup.CONTROL]
 
 
 def measured(design, name):
