@@ -279,9 +279,9 @@ def _broad(node: ast.expr) -> bool:
 def read_models(sources: Sequence[Source]) -> Count:
     """The record's own, and each module outside the record that reads the journal by itself.
 
-    It does so when it calls `read_journal` or `decode`, takes a string key of a `.body`, or goes
-    over events in a loop and looks at their `kind` or `body`. Being told of one event as it happens
-    (an observer) is no reading.
+    It does so when it calls `read_journal`, decodes lines of a journal that it names, takes a
+    string key of a `.body`, or goes over events in a loop and looks at their `kind` or `body`.
+    Being told of one event as it happens (an observer) is no reading, nor is decoding another file.
     """
     outside = [
         f"{source.path} ({', '.join(signs)})"
@@ -292,16 +292,14 @@ def read_models(sources: Sequence[Source]) -> Count:
 
 
 def _reading_signs(source: Source) -> set[str]:
-    names = {name for name in _imports(source.tree, inside=True) if ".gepa." in f"{name}."}
     rooms = tuple(
         f"heldout.{path.strip('/').removesuffix('.py').replace('/', '.')}" for path in RECORD
     )
-    found = {
-        name.rpartition(".")[2]
-        for name in names
-        if name.startswith(rooms) and name.endswith((".read_journal", ".decode"))
-    }
-    if not any(name.startswith(rooms) for name in names):
+    names = {name for name in _imports(source.tree, inside=True) if name.startswith(rooms)}
+    found = {"read_journal"} if any(name.endswith(".read_journal") for name in names) else set()
+    if any(name.endswith(".decode") for name in names) and _names_a_journal(source.tree):
+        found.add("decode")
+    if not names:
         return found
     for node in ast.walk(source.tree):
         read = _key_of(node)
@@ -310,6 +308,13 @@ def _reading_signs(source: Source) -> set[str]:
         if isinstance(node, ast.For | ast.comprehension) and _looks_at_events(node, source.tree):
             found.add("loops over events")
     return found
+
+
+def _names_a_journal(tree: ast.Module) -> bool:
+    return any(
+        getattr(node, "attr", "") == "journal" or "journal.jsonl" in str(getattr(node, "value", ""))
+        for node in ast.walk(tree)
+    )
 
 
 def _looks_at_events(loop: ast.For | ast.comprehension, tree: ast.Module) -> bool:

@@ -82,6 +82,7 @@ def test_broad_catches() -> None:
     )
 
 
+DECODE = "def f():\n    from heldout.gepa.record.codec import decode\n"
 RUN = "from heldout.gepa.record.run import Run\n"
 
 
@@ -89,7 +90,9 @@ RUN = "from heldout.gepa.record.run import Run\n"
     ("text", "signs"),
     [
         ("from heldout.gepa.record.journal import read_journal\n", "read_journal"),
-        ("def f():\n    from heldout.gepa.record.codec import decode\n", "decode"),
+        (DECODE + "    return decode(kind, Path(run, 'journal.jsonl'))\n", "decode"),
+        (DECODE + "    return decode(kind, run.journal.read_text())\n", "decode"),
+        (DECODE + "    return decode(kind, run.gate.read_text())\n", None),
         (RUN + "f = lambda event: event.body['scores']\n", "keys of bodies"),
         (RUN + "f = lambda event: event.body.get('scores')\n", "keys of bodies"),
         (RUN + "for e in run.events:\n    print(e.kind)\n", "loops over events"),

@@ -63,14 +63,8 @@ def main() -> None:
         began = time.monotonic()
         ended = start(prepare(CONFIG, ["tracking.enabled=false"], run), run, Options(quiet=True))
         took = time.monotonic() - began
-<<<<<<< HEAD
         rows = list(read_rows(f"sqlite:///{RunDirectory(run).store}"))
     print(f"{len(rows)} calls in {took:.0f} s, decision {ended.run.decision}")
-=======
-        rows = list(read_rows(f"sqlite:///{ended.files.store}"))
-        summary = ended.run.to_json()
-    print(f"{len(rows)} calls in {took:.0f} s, decision {summary['decision']}")
->>>>>>> main
     print("| calls | n | prompt tokens | of them cached | written | seconds a call |")
     print("|---|---|---|---|---|---|")
     for group in groups(rows):

@@ -18,15 +18,9 @@ from heldout.splits.errors import BadInput
 def test_every_estimate_stands_beside_the_others_and_the_run_is_left_alone(tmp_path: Path) -> None:
     ended = run_small(tmp_path, {"gate": {"pre_gate": "off"}, "search": {"iterations": 8}})
     found = summary(ended)
-<<<<<<< HEAD
     before = {p: p.read_bytes() for p in ended.run.run_dir.rglob("*") if p.is_file()}
     told: list[str] = []
     report = optimism_of(ended.run.run_dir, 3, told.append)
-=======
-    before = {p: p.read_bytes() for p in ended.files.path.rglob("*") if p.is_file()}
-    told: list[str] = []
-    report = optimism_of(ended.files.path, 3, told.append)
->>>>>>> main
     assert report.accept == found["accept"]["winner"]["paired_omissions"]
     assert report.selection_lower_bound is not None
     assert report.corrected == report.accept - report.selection_lower_bound.value
@@ -36,11 +30,7 @@ def test_every_estimate_stands_beside_the_others_and_the_run_is_left_alone(tmp_p
         )
     assert len(told) == 3
     assert "accept figure of the winner" in optimism_text(report)
-<<<<<<< HEAD
     after = {p: p.read_bytes() for p in ended.run.run_dir.rglob("*") if p.is_file()}
-=======
-    after = {p: p.read_bytes() for p in ended.files.path.rglob("*") if p.is_file()}
->>>>>>> main
     assert before == after
 
 
@@ -50,7 +40,6 @@ def test_a_run_without_a_winner_has_no_optimism(tmp_path: Path) -> None:
     if summary(ended)["accept"] is not None:
         pytest.skip("the cap was wide enough to find a winner")
     with pytest.raises(BadInput, match="has no winner on accept yet"):
-<<<<<<< HEAD
         optimism_of(ended.run.run_dir, 0)
 
 
@@ -68,6 +57,3 @@ def test_the_figures_stand_side_by_side() -> None:
         "placebo_is_simulated": True,
     }
     assert "accept minus held-out, as seen:     +0.090" in optimism_text(report)
-=======
-        optimism_of(ended.files.path, 0)
->>>>>>> main

@@ -17,13 +17,8 @@ from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare
 from heldout.experiments.campaigns.verify import verify_run
 from heldout.gepa.emission import withdraw
-<<<<<<< HEAD
-from heldout.gepa.record.events import EventKind
-from heldout.gepa.record.run import Record, Run
-=======
 from heldout.gepa.record.events import EventKind, Phase, PhaseEvent
 from heldout.gepa.record.run import Run
->>>>>>> main
 from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.hashing import sha256_file, sha256_text
 from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, FinishReason, Usage
