@@ -248,7 +248,9 @@ class Campaign:
         )
         return winner
 
-    def _confirm(self, winner: Candidate, baseline: HeldoutScores, reason: FinishReason) -> CampaignResult:
+    def _confirm(
+        self, winner: Candidate, baseline: HeldoutScores, reason: FinishReason
+    ) -> CampaignResult:
         """Look at held-out for the winner, if accept says that it is worth it."""
         self._phase(Phase.CONFIRM)
         if winner.kind is Origin.SEED:

@@ -66,7 +66,7 @@ def ui(
         import os  # noqa: PLC0415
         import subprocess  # noqa: PLC0415
 
-        from heldout.experiments.tracking.ui import open_ui  # noqa: PLC0415
+        from heldout.experiments.tracking import open_ui  # noqa: PLC0415
 
         opened = open_ui(run, port, tracking_uri)
         show(f"candidates of this run: {opened.url}\nthe run itself:         {opened.run_url}")

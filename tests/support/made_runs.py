@@ -1,6 +1,6 @@
 """Made-up runs: a journal and a call store as a campaign leaves them, in milliseconds.
 
-Bodies come from the engine's own functions wherever there is one, so that a change of the engine
+Events come from the engine's own functions wherever there is one, so that a change of the engine
 shows in every test that reads a run. Scores are drawn: a block of skill s sees an edit with
 probability s.
 """
@@ -8,36 +8,39 @@ probability s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from heldout.gepa.acceptance import MinibatchImprovement, compare
+from heldout.gepa.acceptance import MinibatchComparison, MinibatchImprovement, compare
 from heldout.gepa.candidates import Candidate, Origin, Status
 from heldout.gepa.emission import emit
 from heldout.gepa.frontier import Frontier, win_tie_loss
 from heldout.gepa.gate.decide import GateSettings, decide, pre_gate
 from heldout.gepa.objective import PairedFirst, best
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.record import events
+from heldout.gepa.record.codec import plain
+from heldout.gepa.record.events import FinishReason, Phase, PhaseEvent, Purpose
 from heldout.gepa.record.journal import Observer, RunJournal
-from heldout.gepa.record.labels import label_body
-from heldout.gepa.record.run import Record
+from heldout.gepa.record.run import Run
 from heldout.gepa.reward import rank_reward
-from heldout.gepa.search import candidate_body, scores_of
+from heldout.gepa.search import candidate_event, scores_of
 from heldout.gepa.settings import ConfirmSettings, SearchSettings
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.measures import judged_json, measures_json
+from heldout.gepa.statistics.measures import measures
 from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.gepa.word_control import control_body
-from heldout.splits.benchmark import NoteClass, NoteLabel, Severity, TraceLevel
+from heldout.gepa.word_control import control_event
+from heldout.splits.benchmark import CleanMeans, NoteClass, NoteLabel, Severity, TraceLevel
 from heldout.splits.hashing import content_id, sha256_text
+from heldout.splits.heldout.looks import LookKind
+from heldout.splits.journal import LookEvent
 from heldout.splits.randomness import choice, uniform
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.store import CallStore
 from heldout.students.frames import load_frame
-from heldout.students.models.chat import Budget, ChatReply, FinishReason, Message, ModelPin, Usage
+from heldout.students.models.chat import Budget, ChatReply, Message, ModelPin, Usage
+from heldout.students.models.chat import FinishReason as ReplyEnd
 
 RUN_ID = "made-0001"
 EDITS = (
@@ -60,7 +63,7 @@ STEPS = (
     "Check doses, sides and durations one by one.",
 )
 BUDGET = Budget(1500)
-DRIFT = {"notes": 10, "mean_change": 0.0, "level": 0.1, "refuses": False}
+DRIFT = events.DriftEvent(notes=10, mean_change=0.0, level=0.1, refuses=False)
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Plan:
     replicates: int = 1
     public: bool = True
     exploratory: bool = False
-    clean_means: str = "unedited"
+    clean_means: CleanMeans = CleanMeans.UNEDITED
     caveats: tuple[str, ...] = ("the models are simulated: no figure is about a real model",)
     stop_after: int | None = None
     run_id: str = RUN_ID
@@ -154,154 +157,156 @@ class _Maker:
 
     def run(self) -> None:
         self._open()
-        baseline = self._heldout("baseline", SEEDS["plain"], 0.1)
-        self.journal.append("phase", {"name": "seeds"})
+        baseline = self._heldout(Purpose.BASELINE, SEEDS["plain"], 0.1)
+        self._phase(Phase.SEEDS)
         self.frontier = Frontier(win_tie_loss(self.labels["accept"]))
         for number, (name, block) in enumerate(SEEDS.items()):
             self._seed(name, block, 0.1 + 0.05 * number)
-        self.journal.append("phase", {"name": "search"})
+        self._phase(Phase.SEARCH)
         for iteration in range(1, self.plan.iterations + 1):
             self._iterate(iteration)
             if iteration == self.plan.stop_after:
-                stopped = {"exit_status": 3, "finish_reason": "stop_requested", "message": "stop"}
-                self.journal.remark(EventKind.STOPPED, stopped)
+                reason = FinishReason.STOP_REQUESTED
+                stopped = events.StoppedEvent(finish_reason=reason, exit_status=3, message="stop")
+                self.journal.remark(stopped)
                 return
         self._end(baseline)
+
+    def _phase(self, phase: Phase) -> None:
+        self.journal.append(PhaseEvent(name=phase))
 
     def _open(self) -> None:
         p = self.plan
         self.journal.remark(
-            EventKind.OPENED,
-            {
-                "run_id": p.run_id,
-                "name": p.name,
-                "seed": p.seed,
-                "acknowledge_reuse": p.exploratory,
-                "config_sha256": sha256_text("config"),
-                "versions": {"heldout": "0.1.0", "python": "3.11"},
-                "source_sha256": sha256_text("source"),
-                "commit": "0" * 40,
-                "dirty": [],
-                "platform": "Linux x86_64",
-                "raised": [],
-                "student": {"design": "whole_note", "model": p.model, "budget": asdict(BUDGET)},
-                "reflector": {"model": "sim/reflector", "budget": asdict(Budget(16_000))},
-                "reuse": "off",
-                "tracking_text": "full" if p.public else "hashes",
-                "simulated": p.model.startswith("sim/"),
-            },
+            events.OpenedEvent(
+                run_id=p.run_id,
+                name=p.name,
+                seed=p.seed,
+                acknowledge_reuse=p.exploratory,
+                config_sha256=sha256_text("config"),
+                versions={"heldout": "0.1.0", "python": "3.11"},
+                source_sha256=sha256_text("source"),
+                commit="0" * 40,
+                dirty=(),
+                platform="Linux x86_64",
+                student=events.ModelFacts(model=p.model, budget=BUDGET, design="whole_note"),
+                reflector=events.ModelFacts(model="sim/reflector", budget=Budget(16_000)),
+                reuse="off",
+                tracking_text="full" if p.public else "hashes",
+                simulated=True,  # the reflector is, whatever the student
+                schema=events.SCHEMA,
+            )
         )
-        self.journal.append("phase", {"name": "partition"})
-        self.journal.append("partition", self._partition())
+        self._phase(Phase.PARTITION)
+        self.journal.append(self._partition())
         self.journal.append(
-            "settings",
-            {
-                "seeds": {name: sha256_text(block) for name, block in SEEDS.items()},
-                "baseline": "plain",
-                "search": asdict(SearchSettings(iterations=p.iterations)),
-                "confirm": asdict(ConfirmSettings(replicates=p.replicates)),
-                "gate": asdict(GateSettings()),
-                "reward": {"name": "RankReward", **asdict(self.reward)},
-                "acceptance": {"name": "MinibatchImprovement", "margin": 0.0},
-                "budget": asdict(BUDGET),
-                "frame_sha256": self.frame.sha256,
-            },
+            events.SettingsEvent(
+                seeds={name: sha256_text(block) for name, block in SEEDS.items()},
+                baseline="plain",
+                search=SearchSettings(iterations=p.iterations),
+                confirm=ConfirmSettings(replicates=p.replicates),
+                gate=GateSettings(),
+                reward={"name": "RankReward", **plain(self.reward)},
+                acceptance={"name": "MinibatchImprovement", "margin": 0.0},
+                objective={"name": "PairedFirst"},
+                budget=BUDGET,
+                frame_sha256=self.frame.sha256,
+            )
         )
         self._control("accept")
-        self.journal.append("phase", {"name": "baseline"})
+        self._phase(Phase.BASELINE)
 
-    def _partition(self) -> dict[str, Any]:
-        def facts(labels: Sequence[NoteLabel]) -> dict[str, Any]:
+    def _partition(self) -> events.PartitionEvent:
+        def entry(labels: Sequence[NoteLabel]) -> events.SplitEntry:
             ids = sorted({label.consultation for label in labels})
             digest = sha256_text(" ".join(ids))
-            return {"digest": digest, "consultations": len(ids), "notes": len(labels)}
+            return events.SplitEntry(digest=digest, consultations=len(ids), notes=len(labels))
 
-        return {
-            "manifest_sha256": sha256_text("manifest"),
-            "benchmark": {
-                "name": "made",
-                "version": "1",
-                "digest": sha256_text("benchmark"),
-                "clean_means": self.plan.clean_means,
-                "public": self.plan.public,
-                "has_transcripts": True,
-            },
-            "splits": {split: facts(labels) for split, labels in self.labels.items()},
-            "labels": {
-                label.id: label_body(label, split)
+        return events.PartitionEvent(
+            manifest_sha256=sha256_text("manifest"),
+            benchmark=events.BenchmarkEntry(
+                name="made",
+                version="1",
+                digest=sha256_text("benchmark"),
+                clean_means=self.plan.clean_means,
+                public=self.plan.public,
+                has_transcripts=True,
+            ),
+            splits={split: entry(labels) for split, labels in self.labels.items()},
+            labels={
+                label.id: events.NoteEntry.of(label, split)
                 for split, labels in self.labels.items()
                 for label in labels
             },
-            "planned_looks": 1,
-            "warnings": [],
-            "caveats": list(self.plan.caveats),
-        }
+            planned_looks=1,
+            warnings=(),
+            caveats=self.plan.caveats,
+        )
 
     def _control(self, split: str) -> None:
         labels = self.labels[split]
         counts = {label.id: self.words[label.id] for label in labels}
-        self.journal.append("control", control_body(split, labels, counts))
+        self.journal.append(control_event(split, labels, counts))
 
     def _heldout(
-        self, purpose: str, block: str, skill: float, candidate: str | None = None
+        self, purpose: Purpose, block: str, skill: float, candidate: str | None = None
     ) -> tuple[ScoreTable, ...]:
+        on_baseline = purpose is Purpose.BASELINE
         self.journal.append(
-            "look",
-            {
-                "look": content_id("look", purpose),
-                "kind": "baseline" if purpose == "baseline" else "winner",
-                "heldout": sha256_text("heldout"),
-                "target": sha256_text("target"),
-                "block": sha256_text(block),
-                "settings": {},
-                "planned_looks": 1,
-                "exploratory": self.plan.exploratory,
-                "bought_by": None,
-            },
+            LookEvent(
+                look=content_id("look", purpose),
+                kind=LookKind.BASELINE if on_baseline else LookKind.WINNER,
+                heldout=sha256_text("heldout"),
+                target=sha256_text("target"),
+                block=sha256_text(block),
+                settings={},
+                planned_looks=1,
+                exploratory=self.plan.exploratory,
+                bought_by=None,
+            )
         )
         tables = []
         for replicate in range(self.plan.replicates):
             scores = self._scores(block, "heldout", skill, replicate)
             self._evaluation((purpose, "heldout"), block, scores, candidate, replicate=replicate)
             tables.append(ScoreTable.of(self.labels["heldout"], scores))
-        if purpose == "baseline":
+        if on_baseline:
             self._control("heldout")
         return tuple(tables)
 
     def _evaluation(self, what, block, scores, candidate=None, iteration=0, replicate=0) -> None:
         spent = Spent(len(scores), 900 * len(scores), round(0.0004 * len(scores), 8))
         self.spent, self.judgements = self.spent + spent, self.judgements + len(scores)
-        flagged = [n for n, s in scores.items() if s is not None and s < 6.5]
+        flagged = tuple(n for n, s in scores.items() if s is not None and s < 6.5)
         self.journal.append(
-            "evaluation",
-            {
-                "purpose": what[0],
-                "split": what[1],
-                "candidate": candidate,
-                "iteration": iteration,
-                "replicate": replicate,
-                "samples": 1,
-                "block_sha256": sha256_text(block),
-                "frame_sha256": self.frame.sha256,
-                "budget": asdict(BUDGET),
-                "scores": scores,
-                "flagged": flagged if self.plan.flags else None,
-                "violations": {n: "truncated" for n, s in scores.items() if s is None},
-                "facts_sha256": None,
-                "calls_sha256": sha256_text(f"{what} {candidate} {iteration} {replicate}"),
-                "spent": spent.body(),
-            },
+            events.EvaluationEvent(
+                purpose=what[0],
+                split=what[1],
+                candidate=candidate,
+                iteration=iteration,
+                replicate=replicate,
+                samples=1,
+                block_sha256=sha256_text(block),
+                frame_sha256=self.frame.sha256,
+                budget=BUDGET,
+                scores=scores,
+                flagged=flagged if self.plan.flags else None,
+                violations={n: "truncated" for n, s in scores.items() if s is None},
+                facts_sha256=None,
+                calls_sha256=sha256_text(f"{what} {candidate} {iteration} {replicate}"),
+                spent=spent.rounded(),
+            )
         )
 
     def _seed(self, name: str, block: str, skill: float) -> None:
         id_ = f"c{len(self.candidates):02d}"
         scores = self._scores(block, "accept", skill)
-        self._evaluation(("seed", "accept"), block, scores, id_)
+        self._evaluation((Purpose.SEED, "accept"), block, scores, id_)
         text = (block, sha256_text(block), len(block))
         table = ScoreTable.of(self.labels["accept"], scores)
         candidate = Candidate(id_, Origin.SEED, (), 0, Status.ENTERED, *text, name, accept=table)
         self._add(candidate, skill)
-        self.journal.append("candidate", candidate_body(candidate, None))
+        self.journal.append(candidate_event(candidate, None))
 
     def _add(self, candidate: Candidate, skill: float) -> None:
         self.candidates.append(candidate)
@@ -323,30 +328,32 @@ class _Maker:
         judged = []
         for id_, block in zip(parents, blocks, strict=True):
             judged.append(self._on_minibatch(labels, block, self.skill[id_]))
-            self._evaluation(("parent", "reflect"), block, judged[-1], id_, iteration)
+            self._evaluation((Purpose.PARENT, "reflect"), block, judged[-1], id_, iteration)
         proposal = self._proposal(blocks, iteration)
         self._ask(iteration, merging, blocks, proposal)
         candidate = self._proposed(iteration, merging, parents, proposal)
         candidate, comparison = self._try(candidate, proposal, labels, judged)
-        self.journal.append("candidate", candidate_body(candidate, comparison))
-        self.journal.append("iteration", self._iteration(candidate, labels))
+        self.journal.append(candidate_event(candidate, comparison))
+        self.journal.append(self._iteration(candidate, labels))
 
-    def _iteration(self, candidate: Candidate, labels: Sequence[NoteLabel]) -> dict[str, Any]:
+    def _iteration(
+        self, candidate: Candidate, labels: Sequence[NoteLabel]
+    ) -> events.IterationEvent:
         if candidate.accept is not None:
-            value = measures_json(candidate.accept)["paired_omissions"]
+            value = measures(Judged.once(candidate.accept)).paired_omissions
             self.best = max(self.best, value or 0.0)
-        return {
-            "iteration": candidate.iteration,
-            "kind": candidate.kind,
-            "candidate": candidate.id,
-            "minibatch": [label.id for label in labels],
-            "best": round(self.best, 9),
-            "since_best": 0,
-            "frontier": len(self.frontier.members),
-            "traces_left_out": 0,
-            "judgements": self.judgements,
-            "spent": self.spent.body(),
-        }
+        return events.IterationEvent(
+            iteration=candidate.iteration,
+            kind=candidate.kind,
+            candidate=candidate.id,
+            minibatch=tuple(label.id for label in labels),
+            best=round(self.best, 9),
+            since_best=0,
+            frontier=len(self.frontier.members),
+            traces_left_out=0,
+            judgements=self.judgements,
+            spent=self.spent.rounded(),
+        )
 
     def _minibatch(self, iteration: int) -> list[NoteLabel]:
         names = sorted({label.consultation for label in self.labels["reflect"]})
@@ -377,7 +384,7 @@ class _Maker:
         messages = (Message("user", "\n\n".join(parts)),)
         item, pin = f"i{iteration:03d}", ModelPin("sim/reflector")
         text = "I have no idea." if block is None else f"<<<BLOCK\n{block}\nBLOCK>>>"
-        reply = ChatReply(text, FinishReason.STOP, Usage(900, 120), 0.0, "sim/reflector")
+        reply = ChatReply(text, ReplyEnd.STOP, Usage(900, 120), 0.0, "sim/reflector")
         self.store.put(CallSpec(stage, item, messages, pin, Budget(16_000), seed=iteration), reply)
         self.spent = self.spent + Spent(1, 1020, 0.0)
 
@@ -404,21 +411,23 @@ class _Maker:
             detail=detail,
         )
 
-    def _try(self, candidate: Candidate, block, labels, judged):
+    def _try(
+        self, candidate: Candidate, block, labels, judged
+    ) -> tuple[Candidate, MinibatchComparison | None]:
         skill = min(0.9, max(self.skill[p] for p in candidate.parents) + self.plan.gain)
         if candidate.reason != "minibatch":
             self._add(candidate, 0.0)
             return candidate, None
         child = self._on_minibatch(labels, block, skill)
         at = candidate.iteration
-        self._evaluation(("child", "reflect"), block, child, candidate.id, at)
+        self._evaluation((Purpose.CHILD, "reflect"), block, child, candidate.id, at)
         comparison = max(
             (compare(labels, p, child, reward=self.reward, clean_weight=0.1) for p in judged),
             key=lambda c: c.parent_reward,
         )
         if MinibatchImprovement().accepts(comparison):
             scores = self._scores(block, "accept", skill)
-            self._evaluation(("accept", "accept"), block, scores, candidate.id, at)
+            self._evaluation((Purpose.ACCEPT, "accept"), block, scores, candidate.id, at)
             table = ScoreTable.of(self.labels["accept"], scores)
             candidate = replace(candidate, status=Status.ENTERED, reason=None, accept=table)
         self._add(candidate, skill)
@@ -427,70 +436,83 @@ class _Maker:
     # -- the decision ----------------------------------------------------------------------------
 
     def _end(self, baseline: tuple[ScoreTable, ...]) -> None:
-        counters = {"scheduled": 2, "ineligible": 0, "built": 2, "accepted": 1}
-        self.journal.append("search_end", {"reason": "iterations", "merges": counters})
-        self.journal.append("phase", {"name": "winner"})
+        counters = events.MergeCounters(scheduled=2, built=2, accepted=1)
+        ended = events.SearchEndEvent(reason=FinishReason.ITERATIONS, merges=counters)
+        self.journal.append(ended)
+        self._phase(Phase.WINNER)
         winner = best([c for c in self.candidates if c.accept], PairedFirst())
         accept = (_on_accept(self.candidates[0]), _on_accept(winner))
         self.journal.append(
-            "winner",
-            {
-                "id": winner.id,
-                "kind": winner.kind,
-                "iteration": winner.iteration,
-                "sha256": winner.sha256,
-                "accept": {"baseline": judged_json(accept[0]), "winner": judged_json(accept[1])},
-            },
+            events.WinnerEvent(
+                id=winner.id,
+                kind=winner.kind,
+                iteration=winner.iteration,
+                sha256=winner.sha256,
+                accept=events.MeasuresPair(
+                    baseline=measures(accept[0]), winner=measures(accept[1])
+                ),
+            )
         )
-        body = self._decide(winner, accept, baseline)
-        self.journal.append("gate", body)
-        if body["decision"] == "emitted":
-            self.journal.append("phase", {"name": "emit"})
+        gate = self._decide(winner, accept, baseline)
+        self.journal.append(gate)
+        if gate.decision == "emitted":
+            self._phase(Phase.EMIT)
             card = {"campaign": self.plan.name, "candidate": winner.id, "looks": 1}
             block = winner.block or ""
             emitted = emit(self.run_dir, self.plan.name, frame=self.frame, block=block, card=card)
-            self.journal.append("emission", emitted.body(self.run_dir))
-        finished = {
-            "finish_reason": "iterations",
-            "decision": body["decision"],
-            "reason": body["reason"],
-            "lineage_sha256": Record.of(self.journal.events).lineage_sha256,
-            "spent": self.spent.body(),
-            "judgements": self.judgements,
-        }
-        self.journal.append("finished", finished)
+            self.journal.append(emitted)
+        self.journal.append(
+            events.FinishedEvent(
+                finish_reason=FinishReason.ITERATIONS,
+                decision=gate.decision,
+                reason=gate.reason,
+                lineage_sha256=Run.of(self.journal.events).lineage_sha256,
+                spent=self.spent.rounded(),
+                judgements=self.judgements,
+            )
+        )
 
-    def _decide(self, winner: Candidate, accept, baseline) -> dict[str, Any]:
+    def _decide(self, winner: Candidate, accept, baseline) -> events.GateEvent:
         base, best = accept
-        self.journal.append("phase", {"name": "confirm"})
-        none = {"decision": "not_confirmed", "rule": "interval"}
-        none |= {"difference": None, "heldout": None, "caveats": [], "simulated": True}
+        self._phase(Phase.CONFIRM)
         if winner.kind is Origin.SEED:
-            return {**none, "reason": "seed_won"}
+            return _not_confirmed("seed_won")
         bought = pre_gate(best, base, GateSettings(), primary="paired_omissions")
-        self.journal.append("pre_gate", bought.to_json())
+        self.journal.append(events.PreGateEvent(**vars(bought)))
         if not bought.buys:
-            return {**none, "reason": "pre_gate"}
-        tables = self._heldout("confirm", winner.block or "", self.skill[winner.id], winner.id)
-        self.journal.append("drift", DRIFT)
-        self.journal.append("phase", {"name": "gate"})
+            return _not_confirmed("pre_gate")
+        block = winner.block or ""
+        tables = self._heldout(Purpose.CONFIRM, block, self.skill[winner.id], winner.id)
+        self.journal.append(DRIFT)
+        self._phase(Phase.GATE)
         ours, theirs = Judged(tables, None, best.threshold), Judged(baseline, None, base.threshold)
         decision = decide(ours, theirs, GateSettings(), primary="paired_omissions", seed=1)
         if self.plan.exploratory:
             decision = decision.refused("exploratory")
-        return {
-            **decision.to_json(),
-            "heldout": {
-                "baseline": judged_json(theirs),
-                "winner": judged_json(ours),
-                "looks": 1,
-                "exploratory": self.plan.exploratory,
-            },
-            "drift": DRIFT,
-            "word_count": 0.9,
-            "caveats": ["counting words orders 0.900 of the held-out omissions rightly"],
-            "simulated": True,
-        }
+        return events.GateEvent(
+            **vars(decision),
+            heldout=events.HeldoutMeasures(
+                baseline=measures(theirs),
+                winner=measures(ours),
+                looks=1,
+                exploratory=self.plan.exploratory,
+            ),
+            drift=DRIFT,
+            word_count=0.9,
+            caveats=("counting words orders 0.900 of the held-out omissions rightly",),
+            simulated=True,
+        )
+
+
+def _not_confirmed(reason: str) -> events.GateEvent:
+    return events.GateEvent(
+        decision="not_confirmed",
+        reason=reason,
+        rule="interval",
+        word_count=None,
+        caveats=(),
+        simulated=True,
+    )
 
 
 def _on_accept(candidate: Candidate) -> Judged:

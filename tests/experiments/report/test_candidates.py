@@ -17,8 +17,8 @@ from heldout.experiments.report.candidates import accept_lines, candidate_page, 
 from heldout.experiments.report.pages import run_files
 from heldout.experiments.report.reflections import NoReflections, StoredReflections, reflections_of
 from heldout.experiments.report.text import TextPolicy
-from heldout.experiments.report.view import RunView, read_view
 from heldout.gepa.record.events import Purpose
+from heldout.gepa.record.run import Run, load_run
 from heldout.splits.errors import BadInput
 from heldout.students.calls.call import Stage
 from heldout.students.calls.store import CallStore
@@ -36,7 +36,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def view(run):
-    return read_view(run)
+    return load_run(run)
 
 
 def _page(view, run, id_, policy=TextPolicy.FULL):
@@ -45,15 +45,15 @@ def _page(view, run, id_, policy=TextPolicy.FULL):
 
 def test_titles_read_as_a_lineage(view):
     assert title(view.candidates["c00"]) == "c00 seed plain · accept 0.542"
-    merge = next(b for b in view.candidates.values() if b["kind"] == "merge")
-    assert f" merge {'+'.join(merge['parents'])} · " in title(merge)
+    merge = next(b for b in view.candidates.values() if b.kind == "merge")
+    assert f" merge {'+'.join(merge.parents)} · " in title(merge)
 
 
 def test_the_minibatch_is_the_journals_before_and_after(view, run):
-    body = next(b for b in view.candidates.values() if b["minibatch"])
-    page = _page(view, run, body["id"])
-    parent = view.evaluation(Purpose.PARENT, body["parents"][0], body["iteration"])["scores"]
-    child = view.evaluation(Purpose.CHILD, body["id"], body["iteration"])["scores"]
+    body = next(b for b in view.candidates.values() if b.minibatch)
+    page = _page(view, run, body.id)
+    parent = view.evaluation(Purpose.PARENT, body.parents[0], body.iteration).scores
+    child = view.evaluation(Purpose.CHILD, body.id, body.iteration).scores
     errored = {id_ for id_ in parent if not view.labels[id_].is_clean}
     assert {line.label.id for line in page.minibatch} == errored
     for line in page.minibatch:
@@ -64,12 +64,12 @@ def test_the_minibatch_is_the_journals_before_and_after(view, run):
 
 def test_notes_won_and_lost_explain_the_difference_of_the_figures(view):
     """Wins less losses, in half points, is the change of the paired figure where all answered."""
-    child = next(b for b in view.entered if b["parents"])
-    won, lost = accept_lines(view, child["parents"][0], child["id"])
+    child = next(b for b in view.entered if b.parents)
+    won, lost = accept_lines(view, child.parents[0], child.id)
     value = {"win": 2, "tie": 1, "loss": 0, "no score": 0}
     moved = sum(value[x.child.outcome] - value[x.parents[0].outcome] for x in (*won, *lost))
-    before = view.accept_scores(child["parents"][0])
-    after = view.accept_scores(child["id"])
+    before = view.accept_scores(child.parents[0])
+    after = view.accept_scores(child.id)
 
     def points(scores):
         pairs = [(scores[i], scores[view.labels[i].twin]) for i in scores]
@@ -82,9 +82,9 @@ def test_notes_won_and_lost_explain_the_difference_of_the_figures(view):
 
 
 def test_the_exchange_is_the_call_stores(view, run):
-    body = next(b for b in view.candidates.values() if b["kind"] == "merge")
-    (exchange,) = _page(view, run, body["id"]).exchanges
-    (call,) = reflections_of(run, RUN_ID).of(body["iteration"])
+    body = next(b for b in view.candidates.values() if b.kind == "merge")
+    (exchange,) = _page(view, run, body.id).exchanges
+    (call,) = reflections_of(run, RUN_ID).of(body.iteration)
     assert exchange.stage == "merge"
     assert exchange.prompt.text == call.messages[0].content
     assert exchange.reply.text == call.reply.text
@@ -94,17 +94,17 @@ def test_a_page_written_early_is_final(view, run):
     """What is written while a run is live must not have to be written again."""
     whole = {id_: candidate_files(_page(view, run, id_)) for id_ in view.candidates}
     for id_ in list(view.candidates)[::4]:
-        early = RunView.of(takewhile(lambda e, id_=id_: e.index <= _index(view, id_), view.events))
+        early = Run.of(takewhile(lambda e, id_=id_: e.index <= _index(view, id_), view.events))
         assert candidate_files(_page(early, run, id_)) == whole[id_]
 
 
 def _index(view, id_):
-    return next(e.index for e in view.events if e.kind == "candidate" and e.body["id"] == id_)
+    return next(e.index for e in view.events if e.kind == "candidate" and e.body.id == id_)
 
 
 def test_tables_are_in_the_form_that_mlflow_shows(view, run):
-    body = next(b for b in view.entered if b["parents"])
-    table = json.loads(candidate_files(_page(view, run, body["id"]))["tables/notes.json"])
+    body = next(b for b in view.entered if b.parents)
+    table = json.loads(candidate_files(_page(view, run, body.id))["tables/notes.json"])
     assert all(len(row) == len(table["columns"]) for row in table["data"])
     assert {row[0] for row in table["data"]} == {"reflect", "accept"}
 
@@ -155,7 +155,7 @@ def hostile(tmp_path_factory):
 
 def _pages(run):
     """Every page made of a run, by name."""
-    view = read_view(run)
+    view = load_run(run)
     files = dict(run_files(run, view, TextPolicy.FULL))
     for id_ in view.candidates:
         files |= {f"{id_}/{k}": v for k, v in candidate_files(_page(view, run, id_)).items()}

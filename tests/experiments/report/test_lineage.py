@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -16,7 +17,7 @@ from heldout.experiments.report.lineage import lineage_page
 from heldout.experiments.report.lineage_tree import draw, lineage_view
 from heldout.experiments.report.reflections import reflections_of
 from heldout.experiments.report.text import TextPolicy
-from heldout.experiments.report.view import read_view
+from heldout.gepa.record.run import load_run
 from heldout.gepa.reward import win_value
 
 
@@ -27,7 +28,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def view(run):
-    return read_view(run)
+    return load_run(run)
 
 
 def _data(text):
@@ -39,18 +40,18 @@ def test_every_candidate_is_a_node_and_every_parent_an_edge(run, view):
     ids = [value for name, value in page.attributes if name == "data-id"]
     assert ids == list(view.candidates)
     edges = [value for name, value in page.attributes if name == "data-to"]
-    assert edges == [id_ for id_, b in view.candidates.items() for _ in b["parents"]]
+    assert edges == [id_ for id_, b in view.candidates.items() for _ in b.parents]
 
 
 def test_the_data_of_the_page_is_the_journals(run, view):
     data = _data(lineage_page(view, reflections_of(run, RUN_ID), TextPolicy.FULL))
-    assert data["winner"] == view.winner["id"]
+    assert data["winner"] == view.winner.id
     for entry in data["candidates"]:
         body = view.candidates[entry["id"]]
-        assert entry["block"] == body["block"]
-        assert entry["parents"] == body["parents"]
-        assert entry["leads"] == view.leads.get(body["id"], 0)
-        scores = view.accept_scores(body["id"])
+        assert entry["block"] == body.block
+        assert entry["parents"] == list(body.parents)
+        assert entry["leads"] == view.leads.get(body.id, 0)
+        scores = view.accept_scores(body.id)
         if scores is None:
             assert entry["wins"] is None
             continue
@@ -71,7 +72,7 @@ def test_the_page_is_one_file_that_loads_nothing(run, view):
 
 
 def test_five_hundred_candidates_are_drawn_in_a_page_of_bounded_size(long_run):
-    view = read_view(long_run)
+    view = load_run(long_run)
     started = time.process_time()
     text = lineage_page(view, reflections_of(long_run, RUN_ID), TextPolicy.FULL)
     assert time.process_time() - started < 10
@@ -91,7 +92,7 @@ def test_the_tree_names_every_candidate_once_and_the_winner(run, view):
     for id_ in view.candidates:
         assert sum(line.lstrip(" │├└─").startswith(f"{id_} ") for line in text.splitlines()) == 1
     winner = next(line for line in text.splitlines() if line.endswith("winner"))
-    assert f"{view.winner['id']} " in winner
+    assert f"{view.winner.id} " in winner
     assert "Emitted: " in text
     assert "simulated" in text
 
@@ -105,8 +106,8 @@ def test_rejected_candidates_can_be_left_out(run):
 
 def test_the_terminal_gets_no_markup_and_no_control_marks(tmp_path):
     run = make_run(tmp_path / "run", Plan(iterations=3, name="plain"))
-    view = read_view(run)
-    view.candidates["c00"] = {**view.candidates["c00"], "name": "[red]\x1b[2J\u202e"}
+    view = load_run(run)
+    view.candidates["c00"] = replace(view.candidates["c00"], name="[red]\x1b[2J\u202e")
     text = _printed(draw(view))
     assert "[red]⟦U+001B⟧[2J⟦U+202E⟧" in text
 

@@ -11,7 +11,7 @@ from heldout.experiments.report.candidate_files import candidate_files
 from heldout.experiments.report.candidates import candidate_page
 from heldout.experiments.report.reflections import reflections_of
 from heldout.experiments.report.text import TextPolicy
-from heldout.experiments.report.view import read_view
+from heldout.gepa.record.run import load_run
 
 HOSTILE = (
     "</pre><script>window.bad=1</script>\"'><img src=x onerror=window.bad=1>"
@@ -38,17 +38,17 @@ def _selected(page) -> str:
 
 
 def test_the_lineage_is_walked_by_click_and_by_key(browser, run):
-    view = read_view(run)
-    child = next(b for b in view.entered if len(b["parents"]) == 1)
+    view = load_run(run)
+    child = next(b for b in view.entered if len(b.parents) == 1)
     with opened(browser) as page:
         page.goto((run / "lineage.html").as_uri())
-        assert _selected(page) == view.winner["id"]
-        page.locator(f'#graph .node[data-id="{child["id"]}"]').click()
-        assert _selected(page) == child["id"]
-        assert page.locator("#panel pre").first.inner_text() == child["block"]
+        assert _selected(page) == view.winner.id
+        page.locator(f'#graph .node[data-id="{child.id}"]').click()
+        assert _selected(page) == child.id
+        assert page.locator("#panel pre").first.inner_text() == child.block
         assert page.locator("#panel ins").count() > 0
         page.keyboard.press("ArrowUp")
-        assert _selected(page) == child["parents"][0]
+        assert _selected(page) == child.parents[0]
         page.keyboard.press("Home")
         assert _selected(page) == "c00"
         page.keyboard.press("ArrowRight")
@@ -56,7 +56,7 @@ def test_the_lineage_is_walked_by_click_and_by_key(browser, run):
         page.keyboard.press("End")
         assert _selected(page) == list(view.candidates)[-1]
         page.keyboard.press("w")
-        assert _selected(page) == view.winner["id"]
+        assert _selected(page) == view.winner.id
         shoot(page, "lineage", full_page=True)
         assert page.faults == []
 
@@ -73,8 +73,8 @@ def test_the_chosen_candidate_has_the_focus_and_a_label(browser, run):
 
 
 def test_rejected_candidates_are_hidden_and_passed_over(browser, run):
-    view = read_view(run)
-    entered = [b["id"] for b in view.entered]
+    view = load_run(run)
+    entered = [b.id for b in view.entered]
     with opened(browser) as page:
         page.goto((run / "lineage.html").as_uri())
         page.keyboard.press("h")
@@ -88,11 +88,11 @@ def test_rejected_candidates_are_hidden_and_passed_over(browser, run):
 
 
 def test_wins_and_losses_against_a_parent_are_listed(browser, run):
-    view = read_view(run)
-    merge = next(b for b in view.entered if b["kind"] == "merge")
+    view = load_run(run)
+    merge = next(b for b in view.entered if b.kind == "merge")
     with opened(browser) as page:
         page.goto((run / "lineage.html").as_uri())
-        page.locator(f'#graph .node[data-id="{merge["id"]}"]').click()
+        page.locator(f'#graph .node[data-id="{merge.id}"]').click()
         for kind in ("won", "lost"):
             details = page.locator(f"#panel details.{kind}").first
             details.locator("summary").click()
@@ -136,7 +136,7 @@ def test_five_hundred_candidates_without_lag(browser, long_run):
 
 def test_hostile_text_does_nothing_in_a_browser(browser, tmp_path):
     run = make_run(tmp_path / "run", Plan(iterations=5, hostile=HOSTILE, clinical=HOSTILE))
-    view = read_view(run)
+    view = load_run(run)
     pages = [write_lineage(run), write_report(run)]
     for id_ in view.candidates:
         found = candidate_page(view, id_, reflections_of(run, RUN_ID), TextPolicy.FULL)

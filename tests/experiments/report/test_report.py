@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.support.made_runs import Plan, make_run
 from tests.support.pages import Page, markdown_tables
 
 from heldout.experiments.report import write_report
+from heldout.experiments.report.caveats import caveats
 from heldout.experiments.report.decision import worded
-from heldout.experiments.report.view import read_view
 from heldout.experiments.report.words import interval_text, number, percent, thousands
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.events import ResumedEvent
+from heldout.gepa.record.run import load_run
+from heldout.splits.benchmark import CleanMeans
 from heldout.splits.errors import BadInput, JournalBroken
 
 PLANS = {
@@ -37,16 +41,16 @@ def reported(request, runs):
     """View, page and Markdown of one kind of run."""
     run = runs[request.param]
     page = Page((run / "report.html").read_text("utf-8"))
-    return read_view(run), page, (run / "report.md").read_text("utf-8")
+    return load_run(run), page, (run / "report.md").read_text("utf-8")
 
 
 def _gate(view):
-    gate = view.last(EventKind.GATE)
-    return gate if gate is not None and gate["heldout"] else None
+    gate = view.gate
+    return gate if gate is not None and gate.heldout else None
 
 
 def test_the_plans_end_as_their_names_say(runs):
-    decisions = {name: read_view(run).decision for name, run in runs.items()}
+    decisions = {name: load_run(run).decision for name, run in runs.items()}
     assert decisions == {
         "emitted": "emitted",
         "refused": "refused",
@@ -71,48 +75,48 @@ def test_intervals_are_the_journals(reported):
     gate = _gate(view)
     if gate is None:
         return
-    assert interval_text(gate["difference"], sign=True) in page.text
-    for verdict in gate["verdicts"]:
+    assert interval_text(gate.difference, sign=True) in page.text
+    for verdict in gate.verdicts:
         row = next(
-            r for r in page.tables["What every rule would have said"] if verdict["rule"] in r[0]
+            r for r in page.tables["What every rule would have said"] if verdict.rule in r[0]
         )
-        ships = "ships" if verdict["ships"] else "does not ship"
+        ships = "ships" if verdict.ships else "does not ship"
         assert row[1:] == [
             ships,
-            interval_text(verdict["interval"], sign=True),
-            number(verdict["p"], 4),
+            interval_text(verdict.interval, sign=True),
+            number(verdict.p, 4),
         ]
         assert row in markdown_tables(text)["What every rule would have said"]
 
 
-def test_measures_of_both_sides_on_both_splits_are_the_journals(reported):
+def test_measures_of_both_blocks_on_both_splits_are_the_journals(reported):
     view, page, text = reported
-    winner, gate = view.last(EventKind.WINNER), _gate(view)
+    winner, gate = view.winner, _gate(view)
     if winner is None:
         return
     rows = {row[0]: row[1:] for row in page.tables["All measures"]}
-    sides = [winner["accept"][side] for side in ("baseline", "winner")]
+    shown = [winner.accept.baseline, winner.accept.winner]
     if gate is not None:
-        sides += [gate["heldout"][side] for side in ("baseline", "winner")]
-    width = len(sides)
-    assert rows["paired omissions"][:width] == [number(s["paired_omissions"]) for s in sides]
-    frozen = [percent(s["at_threshold"]["detection"]) for s in sides]
+        shown += [gate.heldout.baseline, gate.heldout.winner]
+    width = len(shown)
+    assert rows["paired omissions"][:width] == [number(m.paired_omissions) for m in shown]
+    frozen = [percent(m.at_threshold.detection) for m in shown]
     assert rows["detection at the frozen threshold"][:width] == frozen
-    assert rows["swept detection"][:width] == [percent(s["swept"]["detection"]) for s in sides]
+    assert rows["swept detection"][:width] == [percent(m.swept.detection) for m in shown]
     assert markdown_tables(text)["All measures"] == page.tables["All measures"]
 
 
 def test_looks_and_spend_are_the_journals(reported):
     view, page, text = reported
     looks = [row[1] for row in page.tables["Looks at this partition"][1:]]
-    assert looks == [look["look"] for look in view.looks]
+    assert looks == [look.look for look in view.looks]
     spent = view.spent
     if spent is not None:
         row = next(r for r in page.tables["What it cost"] if r[0] == "in all")
         assert row[1:] == [
-            thousands(spent["calls"]),
-            thousands(spent["tokens"]),
-            number(spent["usd"], 4),
+            thousands(spent.calls),
+            thousands(spent.tokens),
+            number(spent.usd, 4),
         ]
     assert "Looks at this partition" in markdown_tables(text)
 
@@ -128,26 +132,36 @@ def test_spend_by_purpose_sums_to_the_whole(runs):
 
 def test_caveats_stand_in_both_and_come_from_facts(reported):
     view, page, text = reported
-    for caveat in view.partition["caveats"]:
+    for caveat in view.partition.caveats:
         assert caveat[1:] in page.text
         assert caveat[1:] in text
     gate = _gate(view)
-    unresolved = [s for s in gate["sides"] if s["state"] == "not_resolvable"] if gate else []
+    unresolved = [s for s in gate.sides if s.state == "not_resolvable"] if gate else []
     for side in unresolved:
-        assert f"Not resolvable: {worded(view, side['sentence'])}" in page.text
-    assert ("Exploratory: " in page.text) is bool(gate and gate["heldout"]["exploratory"])
+        assert f"Not resolvable: {worded(view, side.sentence)}" in page.text
+    assert ("Exploratory: " in page.text) is bool(gate and gate.heldout.exploratory)
     assert ("There is no decision" in page.text) is (view.decision is None)
     assert ("so the run-to-run spread is not known" in page.text) is bool(
-        gate and len(gate["run_to_run"]["winner"]["values"]) == 1
+        gate and len(gate.run_to_run.winner.values) == 1
+    )
+
+
+def test_caps_raised_after_the_start_are_named(runs):
+    view = load_run(runs["stopped"])
+    for raised in (("budget.calls=900",), (), ("budget.usd=3",)):
+        resumed = ResumedEvent(**{**vars(view.opened), "raised": raised})
+        view.add(replace(view.events[-1], body=resumed))
+    assert "Caps were raised after the start: budget.calls=900, budget.usd=3." in caveats(
+        view, None
     )
 
 
 def test_optimism_is_accept_minus_heldout(runs):
     run = runs["emitted"]
-    view, page = read_view(run), Page((run / "report.html").read_text("utf-8"))
-    gate, winner = view.last(EventKind.GATE), view.last(EventKind.WINNER)
-    seen = winner["accept"]["winner"]["paired_omissions"]
-    seen -= gate["heldout"]["winner"]["paired_omissions"]
+    view, page = load_run(run), Page((run / "report.html").read_text("utf-8"))
+    gate, winner = view.gate, view.winner
+    seen = winner.accept.winner.paired_omissions
+    seen -= gate.heldout.winner.paired_omissions
     rows = {row[0]: row[1] for row in page.tables["Optimism of accept"]}
     assert float(rows["accept minus held-out, winner"].replace("−", "-")) == pytest.approx(
         seen, abs=6e-4
@@ -174,29 +188,30 @@ def test_every_figure_has_its_table_and_the_word_count_control(runs):
 
 def test_reward_and_separation_of_every_entry(runs):
     run = runs["emitted"]
-    page, view = Page((run / "report.html").read_text("utf-8")), read_view(run)
-    entries = [b for b in view.entered if b["minibatch"]]
+    page, view = Page((run / "report.html").read_text("utf-8")), load_run(run)
+    entries = [b for b in view.entered if b.minibatch]
     rows = page.tables["Reward beside separation"][1:]
-    assert [row[0] for row in rows] == [b["id"] for b in entries]
+    assert [row[0] for row in rows] == [b.id for b in entries]
     for row, body in zip(rows, entries, strict=True):
-        change = body["minibatch"]["child_separation"] - body["minibatch"]["parent_separation"]
+        change = body.minibatch.child_separation - body.minibatch.parent_separation
         assert float(row[2].replace("−", "-")) == pytest.approx(change, abs=6e-4)
 
 
 def test_flags_on_unedited_notes_are_not_called_false_alarms(tmp_path):
-    for means, name in (("unedited", "flags on unedited notes"), ("verified", "false alarms")):
+    for means in CleanMeans:
+        name = "false alarms" if means is CleanMeans.VERIFIED else "flags on unedited notes"
         run = make_run(tmp_path / means, Plan(iterations=6, clean_means=means, caveats=()))
         write_report(run)
         for file in ("report.html", "report.md"):
             text = (run / file).read_text("utf-8")
             assert name in text
-            assert ("false alarms" in text) is (means == "verified")
+            assert ("false alarms" in text) is (means is CleanMeans.VERIFIED)
 
 
 def test_simulated_results_are_called_simulated(runs, tmp_path):
     assert "Simulated result" in Page((runs["emitted"] / "report.html").read_text("utf-8")).text
     real = make_run(tmp_path / "real", Plan(iterations=3, model="openai/gpt-5", caveats=()))
-    view = read_view(real)
+    view = load_run(real)
     assert view.simulated, "a simulated reflector makes a result simulated too"
 
 
