@@ -14,7 +14,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import Options
 from heldout.experiments.local_server import PORT, local_server
@@ -63,7 +62,7 @@ def main() -> None:
         began = time.monotonic()
         ended = start(prepare(CONFIG, ["tracking.enabled=false"], run), run, Options(quiet=True))
         took = time.monotonic() - began
-        rows = list(read_rows(f"sqlite:///{RunDirectory(run).store}"))
+        rows = list(read_rows(f"sqlite:///{ended.files.store}"))
     print(f"{len(rows)} calls in {took:.0f} s, decision {ended.run.decision}")
     print("| calls | n | prompt tokens | of them cached | written | seconds a call |")
     print("|---|---|---|---|---|---|")
