@@ -31,7 +31,6 @@ FOREIGN = {
     "students/models/http_status.py": "students/faults.py",
     "students/designs/dspy_module.py": "students/dspy_door.py",
     "students/answer_forms.py": "students/answer_forms.py",
-    "splits/importers/aci_bench.py": "splits/importers/aci_bench.py",
     "splits/importers/medec.py": "splits/importers/medec.py",
     "splits/loading/pairs.py": "splits/pairs.py",
     "experiments/analysis/score_files.py": "experiments/analysis/score_files.py",
