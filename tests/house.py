@@ -304,7 +304,7 @@ def _reading_signs(source: Source) -> set[str]:
         read = _key_of(node)
         if isinstance(read, ast.Attribute) and read.attr == "body":
             found.add("keys of bodies")
-        if isinstance(node, ast.For | ast.comprehension) and _looks_at_events(node, source.tree):
+        if _looks_at_events(node):
             found.add("loops over events")
     return found
 
@@ -316,18 +316,26 @@ def _names_a_journal(tree: ast.Module) -> bool:
     )
 
 
-def _looks_at_events(loop: ast.For | ast.comprehension, tree: ast.Module) -> bool:
-    """True where the loop goes over something called events and looks into each of them."""
-    over = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(loop.iter)}
-    if not any("events" in name or name == "read_journal" for name in over):
-        return False
-    targets = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+def _looks_at_events(node: ast.AST) -> bool:
+    """True for a loop over something called events that looks into each of them."""
+    loops = [node] if isinstance(node, ast.For) else getattr(node, "generators", [])
+    targets = {
+        each.id
+        for loop in loops
+        if any(
+            "events" in name or name == "read_journal"
+            for over in ast.walk(loop.iter)
+            if (name := getattr(over, "attr", getattr(over, "id", "")))
+        )
+        for each in ast.walk(loop.target)
+        if isinstance(each, ast.Name)
+    }
     return any(
-        isinstance(node, ast.Attribute)
-        and node.attr in ("kind", "body")
-        and isinstance(node.value, ast.Name)
-        and node.value.id in targets
-        for node in ast.walk(tree)
+        isinstance(each, ast.Attribute)
+        and each.attr in ("kind", "body")
+        and isinstance(each.value, ast.Name)
+        and each.value.id in targets
+        for each in ast.walk(node)
     )
 
 

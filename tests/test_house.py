@@ -98,6 +98,7 @@ RUN = "from heldout.gepa.record.run import Run\n"
         (RUN + "for e in run.events:\n    print(e.kind)\n", "loops over events"),
         (RUN + "x = [e.body for e in events if e]\n", "loops over events"),
         (RUN + "def told(event):\n    return isinstance(event.body, int)\n", None),
+        (RUN + "for e in run.events:\n    tell(e)\ndef told(e):\n    return e.body\n", None),
         (RUN + "x = [row.kind for row in run.candidates]\n", None),
         ("x = reply.body['usage']\n", None),
     ],
