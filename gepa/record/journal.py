@@ -169,7 +169,9 @@ class RunJournal:
         )
         self._put_down(line.encode("utf-8", "surrogatepass"), flush=kind not in WITHIN_ITERATION)
         self._length, self._head = index + 1, own
-        self._tell(Event(index, time, event, prev, own), False)
+        # As it is read back: a page made live is the page made from the file, orders included.
+        on_record = decode(kind, json.loads(body))
+        self._tell(Event(index, time, on_record, prev, own), False)
 
     def _put_down(self, line: bytes, *, flush: bool) -> None:
         """Write one line, whole or not at all. Raises StoreUnavailable on a full disk."""
