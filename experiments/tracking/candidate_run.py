@@ -91,9 +91,10 @@ def candidate_metrics(run: Run, candidate: CandidateEvent) -> Figures:
         yield "accept/rule_detection", accept.at_rule.detection.rate
         yield "accept/rule_false_alarms", accept.at_rule.false_alarms.rate
     for axis in SLICED:
-        for part in slices(table, axis, "omission" if axis == "trace" else "errored"):
-            yield f"accept_{axis}/{part.key}", part.pairs.value
-            yield f"accept_{axis}/{part.key}_pairs", part.pairs.n
+        found = slices(table, axis, "omission" if axis == "trace" else "errored")
+        for key, part in found.items():
+            yield f"accept_{axis}/{key}", part.value
+            yield f"accept_{axis}/{key}_pairs", float(part.n)
 
 
 def candidate_note(candidate: CandidateEvent, title: str) -> str:

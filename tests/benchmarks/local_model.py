@@ -62,9 +62,8 @@ def main() -> None:
         began = time.monotonic()
         ended = start(prepare(CONFIG, ["tracking.enabled=false"], run), run, Options(quiet=True))
         took = time.monotonic() - began
-        rows = list(read_rows(f"sqlite:///{ended.run.store}"))
-        summary = ended.run.to_json()
-    print(f"{len(rows)} calls in {took:.0f} s, decision {summary['decision']}")
+        rows = list(read_rows(f"sqlite:///{ended.files.store}"))
+    print(f"{len(rows)} calls in {took:.0f} s, decision {ended.run.decision}")
     print("| calls | n | prompt tokens | of them cached | written | seconds a call |")
     print("|---|---|---|---|---|---|")
     for group in groups(rows):

@@ -56,7 +56,7 @@ def _all(sides: Sequence[ComparedBlock], level: float) -> Sliced:
     rows: Sliced = []
     for axis, name in AXES:
         each = [slices(_first(side), axis, level=level) for side in sides]
-        rows += [(name, parts[0].key, list(parts)) for parts in zip(*each, strict=True)]
+        rows += [(name, key, [parts[key] for parts in each]) for key in each[0]]
     return rows
 
 
@@ -67,10 +67,10 @@ def _first(side: ComparedBlock) -> ScoreTable:
 
 def _mark(drawing: Drawing, frame: Frame, y: float, side: ComparedBlock, part: Slice) -> None:
     if part.interval is None:
-        drawing.text((frame.box[0] + 6, y + 4), f"{part.pairs.n} pairs: counts only", style="soft")
+        drawing.text((frame.box[0] + 6, y + 4), f"{part.n} pairs: counts only", style="soft")
         return
     interval_bar(drawing, frame, y, (part.interval.low, part.interval.high), side.role)
-    label = f"{side.name}: {interval_text(part.interval)}, {part.pairs.n} pairs"
+    label = f"{side.name}: {interval_text(part.interval)}, {part.n} pairs"
     drawing.dot((frame.px(part.interval.estimate), y), side.role, 4.5, label)
 
 
@@ -83,7 +83,6 @@ def _table(sides: Sequence[ComparedBlock], found: Sliced) -> Table:
         cells: list[object] = [axis, key]
         for part in each:
             shown = interval_text(part.interval) if part.interval else DASH
-            pairs = part.pairs
-            cells += [shown, f"{pairs.wins} / {pairs.ties} / {pairs.losses}", pairs.violations]
+            cells += [shown, f"{part.wins} / {part.ties} / {part.losses}", part.violations]
         rows.append(cells)
     return Table.of(columns, rows)
