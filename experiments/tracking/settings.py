@@ -71,8 +71,11 @@ def settings_of(run_dir: Path, tracking_uri: str | None = None) -> TrackingSetti
 
 
 def database_file(uri: str) -> Path | None:
-    """The file of a SQLite store, as an absolute path; None for a server."""
-    return Path(uri.removeprefix(SQLITE)).resolve() if uri.startswith(SQLITE) else None
+    """The file of a SQLite store, as an absolute path; None for a server or a store in memory."""
+    if not uri.startswith(SQLITE) or uri == SQLITE:
+        return None
+    path = Path(uri.removeprefix(SQLITE))
+    return path if path.is_absolute() else path.resolve()
 
 
 def absolute_uri(uri: str) -> str:
