@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.practice.budget_probe import ProbeRequest, budget_probe
 from heldout.experiments.practice.ladder import Ladder, Rung
 from heldout.experiments.practice.loaded_prompt import from_run
@@ -75,7 +75,7 @@ def search(seed: int, budget: Budget, folder: Path) -> Searched:
         "tracking.enabled=false",
     ]
     folder = folder / f"{budget.max_tokens}-{seed}"
-    run = start(prepare(CONFIG, settings, folder), folder, Options(quiet=True)).run
+    run = start(prepare(CONFIG, settings, folder), folder, RunOptions(quiet=True)).run
     probe = budget_probe(ProbeRequest(folder, PROBES, Asking(seed=seed)))
     blocks = [c.block or "" for c in run.candidates.values() if c.kind is not Origin.SEED]
     assert run.winner is not None

@@ -3,7 +3,7 @@ from tests.support.calls import spec
 
 from heldout.experiments.campaigns.ending import status_text
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.campaigns.starvation import starvation_lines, taken, tokens_needed
 from heldout.gepa.record.events import AllReplies, Replies
 from heldout.students.calls.store import CallStore
@@ -32,7 +32,7 @@ def run(folder, pytestconfig, *settings, **doubles):
     config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
     path = folder / "run"
     ended = start(
-        prepare(config, [*SMALL, *settings], path), path, Options(quiet=True, doubles=doubles)
+        prepare(config, [*SMALL, *settings], path), path, RunOptions(quiet=True, doubles=doubles)
     )
     return ended.run
 
