@@ -13,8 +13,7 @@ from heldout.experiments.practice.ladder import LEVEL, Ladder, Sat, Step
 from heldout.experiments.practice.ladder_figure import figure, standalone
 from heldout.experiments.practice.loaded_prompt import Taken
 from heldout.experiments.practice.pages import filled, head
-from heldout.experiments.report.tables import Table
-from heldout.experiments.report.words import interval_text, number, percent
+from heldout.experiments.report.words import Table, interval_text, number, percent
 from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.measures import measures

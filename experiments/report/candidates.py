@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.experiments.report.diff import Piece, word_diff
 from heldout.experiments.report.reflections import Reflections
-from heldout.experiments.report.text import Shown, TextPolicy
+from heldout.experiments.report.text import Piece, Shown, TextPolicy, word_diff
 from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.record.events import CandidateEvent, EvaluationEvent, Purpose
 from heldout.gepa.record.run import Run
