@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -19,10 +17,10 @@ from heldout.experiments.campaigns.config import Config
 from heldout.gepa.settings import is_import_path
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
+from heldout.splits.loading.yaml_file import Keys, YamlFile, read_yaml, read_yaml_value
 
-Path_ = tuple[str | int, ...]
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-PATH_KEYS: frozenset[Path_] = frozenset(
+PATH_KEYS: frozenset[Keys] = frozenset(
     {
         ("benchmark", "pairs"),
         ("benchmark", "consultations"),
@@ -32,40 +30,6 @@ PATH_KEYS: frozenset[Path_] = frozenset(
     }
 )
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
-MAX_BYTES = 1 << 20
-MAX_VALUES = 10_000
-ODD_VALUE = (yaml.YAMLError, ValueError, KeyError, AttributeError, TypeError, RecursionError)
-"""What PyYAML raises for tags and forms that it does not understand."""
-
-
-class Loader(yaml.SafeLoader):
-    """YAML as people write it: only `true` and `false` are booleans; `off` and `no` are words."""
-
-
-Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
-)
-
-
-@dataclass(frozen=True)
-class Source:
-    """A configuration as written: its tree and where each value stands."""
-
-    path: Path
-    tree: dict[str, Any]
-    lines: Mapping[Path_, int]
-
-    def where(self, path: Path_) -> str:
-        """File, line and dotted key of a value, or of the nearest key around it."""
-        dotted = ".".join(map(str, path))
-        for depth in range(len(path), 0, -1):
-            if path[:depth] in self.lines:
-                return f"{self.path}:{self.lines[path[:depth]]}: {dotted}"
-        return f"{self.path}: {dotted}" if dotted else str(self.path)
 
 
 def load_config(path: Path, settings: Sequence[str] = (), *, stored: bool = False) -> Config:
@@ -125,76 +89,15 @@ def _validated(tree: dict[str, Any], *, stored: bool) -> Config:
         return Config.model_validate(tree)
 
 
-def read_yaml(path: Path) -> Source:
-    """A YAML mapping with the line of every key. Raises BadInput."""
-    try:
-        data = path.read_bytes()
-        if len(data) > MAX_BYTES:
-            raise BadInput.one(str(path), f"is {len(data)} bytes, a configuration is under 1 MiB")
-        node = yaml.compose(data.decode("utf-8"), Loader=Loader)
-    except OSError as error:
-        raise BadInput.one(str(path), f"cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise BadInput.one(str(path), f"is not UTF-8 text ({error.reason})") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "cannot be parsed"
-        raise BadInput.one(f"{path}{line}", f"is not YAML ({problem})") from error
-    if not isinstance(node, yaml.MappingNode):
-        raise BadInput.one(str(path), "must be a mapping of keys to values")
-    lines: dict[Path_, int] = {}
-    tree = _build(node, (), lines, path)
-    return Source(path, tree, lines)
-
-
-def _build(node: yaml.Node, path: Path_, lines: dict[Path_, int], file: Path) -> Any:
-    """The value of a YAML node; fills `lines`. A key given twice is a fault."""
-    if len(path) > 12 or len(lines) > MAX_VALUES:
-        # Aliases that repeat aliases make a small file hold more values than any memory.
-        raise BadInput.one(f"{file}:{node.start_mark.line + 1}", "is nested too deep or too large")
-    if isinstance(node, yaml.MappingNode):
-        tree: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            key = str(key_node.value)
-            line = key_node.start_mark.line + 1
-            if key in tree:
-                raise BadInput.one(f"{file}:{line}", f"{key} is given twice")
-            lines[(*path, key)] = line
-            tree[key] = _build(value_node, (*path, key), lines, file)
-        return tree
-    if isinstance(node, yaml.SequenceNode):
-        items = []
-        for index, child in enumerate(node.value):
-            lines[(*path, index)] = child.start_mark.line + 1
-            items.append(_build(child, (*path, index), lines, file))
-        return items
-    return _scalar(node, file)
-
-
-def _scalar(node: yaml.Node, file: Path) -> Any:
-    """The value of a scalar; a tag or a form that YAML does not know is a fault."""
-    try:
-        return Loader("").construct_object(node)
-    except ODD_VALUE as error:
-        problem = getattr(error, "problem", None) or f"is no value ({error})"
-        raise BadInput.one(f"{file}:{node.start_mark.line + 1}", problem) from error
-
-
-def parse_setting(text: str) -> tuple[Path_, Any]:
+def parse_setting(text: str) -> tuple[Keys, Any]:
     """`a.b=value` as a path and a YAML value. Raises BadInput."""
     key, sign, value = text.partition("=")
     if not sign or not all(part.strip() for part in key.split(".")):
         raise BadInput.one("--set", f"{text!r} is not of the form key=value, such as seed=7")
-    try:
-        parsed = yaml.load(value, Loader=Loader) if value.strip() else None
-        json.dumps(parsed, default=str)
-    except ODD_VALUE as error:
-        raise BadInput.one(f"--set {key}", f"{value!r} is not a YAML value") from error
-    return tuple(key.strip().split(".")), parsed
+    return tuple(key.strip().split(".")), read_yaml_value(value, f"--set {key}")
 
 
-def _put(tree: dict[str, Any], path: Path_, value: Any, where: str) -> None:
+def _put(tree: dict[str, Any], path: Keys, value: Any, where: str) -> None:
     for key in path[:-1]:
         child = tree.setdefault(str(key), {})
         if child is None:
@@ -222,7 +125,7 @@ def _resolve_paths(tree: dict[str, Any], folder: Path) -> None:
         ]
 
 
-def _expand(source: Source, value: Any, path: Path_) -> Iterator[Fault]:
+def _expand(source: YamlFile, value: Any, path: Keys) -> Iterator[Fault]:
     """Fill in `${NAME}` from the environment, in place; a name that is not set is a fault."""
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for key, child in list(items):
@@ -240,7 +143,7 @@ def _expand(source: Source, value: Any, path: Path_) -> Iterator[Fault]:
                 value[key] = VARIABLE.sub(lambda match: os.environ[match.group(1)], child)
 
 
-def _read_seeds(source: Source, folder: Path) -> list[Fault]:
+def _read_seeds(source: YamlFile, folder: Path) -> list[Fault]:
     """Replace seed blocks given as files by name and text, in place."""
     seeds, faults = source.tree.get("seeds"), []
     if not isinstance(seeds, list):
@@ -258,7 +161,7 @@ def _read_seeds(source: Source, folder: Path) -> list[Fault]:
     return faults
 
 
-def _fault(source: Source, where: Mapping[Path_, str], detail: ErrorDetails) -> Fault | None:
+def _fault(source: YamlFile, where: Mapping[Keys, str], detail: ErrorDetails) -> Fault | None:
     """A validation error as a fault that names the place, the value and what would be right."""
     path = tuple(detail["loc"])
     place = where.get(path) or source.where(path)
@@ -274,7 +177,7 @@ def _fault(source: Source, where: Mapping[Path_, str], detail: ErrorDetails) -> 
     return Fault(place, detail["msg"][:1].lower() + detail["msg"][1:] + shown)
 
 
-def _suggestion(path: Path_) -> str:
+def _suggestion(path: Keys) -> str:
     known = _fields_at(Config, path[:-1])
     close = get_close_matches(str(path[-1]), known, n=1, cutoff=0.5)
     if close:
@@ -282,7 +185,7 @@ def _suggestion(path: Path_) -> str:
     return f"; known here: {', '.join(known)}" if known else ""
 
 
-def _fields_at(kind: Any, path: Path_) -> list[str]:
+def _fields_at(kind: Any, path: Keys) -> list[str]:
     """Names of the keys allowed below `path`."""
     for key in path:
         kind = _unwrapped(_annotation(kind, key))

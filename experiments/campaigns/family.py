@@ -116,7 +116,7 @@ def resume_family(folder: Path, settings: Sequence[str], options: Options) -> li
     for run, config in zip(runs, configs, strict=True):
         only_raised(load_config(run.config, before, stored=True), config)
     if all(run.finished for run in so_far):
-        return [Ended(run, None) for run in so_far]
+        return [Ended(files, run, None) for files, run in zip(runs, so_far, strict=True)]
     for config, begun in zip(configs, so_far, strict=True):
         if begun.has_begun:
             refuse_changed(config, begun.opened.parts)
@@ -183,7 +183,7 @@ def _work(tasks: Sequence[Task]) -> list[Ended]:
     if isinstance(error, UserFault):
         raise error
     done = [ended(task, open_, error) for task, open_ in opened]
-    return done + [Ended(Run.at(t.run.path), error) for t in tasks[len(done) :]]
+    return done + [Ended(t.run, Run.at(t.run.path), error) for t in tasks[len(done) :]]
 
 
 def _explore(task: Task, stack: ExitStack, opened: list[tuple[Task, Sitting]]) -> CampaignResult:

@@ -60,7 +60,7 @@ def _checkout() -> dict[str, Any]:
     root = import_module("heldout.splits").__path__[0]
     commit = _git(root, "rev-parse", "HEAD")
     status = _git(root, "status", "--porcelain", "--untracked-files=no")
-    dirty = None if status is None else [line[3:] for line in status.splitlines()][:50]
+    dirty = None if status is None else tuple(line[3:] for line in status.splitlines())[:50]
     return {"commit": commit and commit.strip(), "dirty": dirty}
 
 

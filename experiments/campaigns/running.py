@@ -114,7 +114,7 @@ def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
         if so_far.finished:
             if not run.report.is_file():
                 write_pages(run)
-            return Ended(so_far, None)
+            return Ended(run, so_far, None)
         run.stop_file.unlink(missing_ok=True)
         if so_far.has_begun:
             refuse_changed(config, so_far.opened.parts)

@@ -17,7 +17,6 @@ from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.stopping import stop_requests
 from heldout.experiments.report.pages import write_lineage, write_report
 from heldout.experiments.report.text import TextPolicy
-from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.campaign import Campaign
 from heldout.gepa.record.events import (
     SCHEMA,
@@ -51,11 +50,12 @@ class Options:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a session ended: the run, the error that stopped it, and the exit status.
+    """How a session ended: the run and its files, the error that stopped it, the exit status.
 
     `untracked` says in one line why MLflow did not follow; `heldout sync` makes up for it.
     """
 
+    files: RunDirectory
     run: Run
     error: HeldoutError | None
     untracked: str | None = None
@@ -168,7 +168,7 @@ def write_pages(run: RunDirectory) -> None:
 def ended(task: Task, open_: Sitting, error: HeldoutError | None) -> Ended:
     """What a closed session leaves to be told."""
     failure = open_.writer.failure if open_.writer else None
-    return Ended(Run.at(task.run.path), error, failure)
+    return Ended(task.run, Run.at(task.run.path), error, failure)
 
 
 def _tracking(checked: Checked, run: RunDirectory) -> TrackingWriter | None:
@@ -176,6 +176,8 @@ def _tracking(checked: Checked, run: RunDirectory) -> TrackingWriter | None:
     section = checked.config.tracking
     if not section.enabled:
         return None
+    from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri  # noqa: PLC0415 TEMP
+
     text = TextPolicy(text_policy(checked))
     return TrackingWriter(
         run.path, TrackingSettings(default_uri(section.uri), section.experiment, text)

@@ -35,12 +35,12 @@ def all_replies(campaign: Campaign, store: CallStore) -> AllReplies:
         stages.setdefault(call.stage.value, []).append(call)
     needed = tokens_needed(campaign.accept)
     return AllReplies(
-        stages={name: Replies(**_taken(calls)) for name, calls in sorted(stages.items())},
+        stages={name: Replies(**taken(calls)) for name, calls in sorted(stages.items())},
         blocks=tuple(_blocks(campaign, store, needed)),
     )
 
 
-def _taken(calls: Sequence[StoredCall]) -> dict[str, Any]:
+def taken(calls: Sequence[StoredCall]) -> dict[str, Any]:
     """The fields of `Replies`, from one call or more."""
     return {
         "count": len(calls),
@@ -87,7 +87,7 @@ def _blocks(campaign: Campaign, store: CallStore, needed: int) -> Iterable[Block
         calls = [call for call in found if call is not None]
         if calls:
             wants = needed if _asks_inventory(candidate) else None
-            yield BlockReplies(candidate=candidate.id, needed=wants, **_taken(calls))
+            yield BlockReplies(candidate=candidate.id, needed=wants, **taken(calls))
 
 
 def _asks_inventory(candidate: Candidate) -> bool:

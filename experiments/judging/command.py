@@ -25,9 +25,9 @@ from heldout.experiments.judging.roster import (
 from heldout.experiments.judging.table import to_csv, to_markdown
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
+from heldout.splits.heldout.looks import LookEvent
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import open_splits
-from heldout.splits.journal import LookEvent
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.students.calls.caller import Caller, never
 from heldout.students.calls.ledger import Caps, Ledger, price_faults

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from heldout.splits.errors import BadInput, Fault
-from heldout.splits.loading.text_files import read_input, whole_text
+from heldout.splits.loading.yaml_file import read_yaml
 
 Check = type | tuple[type, ...]
 
@@ -34,13 +32,7 @@ def read_card(path: Path) -> dict[str, Any]:
     """The card at `path`. Raises BadInput with everything that is missing or of another type."""
     if not path.is_file():
         raise BadInput.one(str(path), "no such card: a prompt is only used with its card beside it")
-    try:
-        card = yaml.safe_load(whole_text(read_input(path)))
-    except (yaml.YAMLError, RecursionError) as error:
-        problem = getattr(error, "problem", None) or "cannot be parsed"
-        raise BadInput.one(str(path), f"is not YAML ({problem})") from error
-    if not isinstance(card, dict):
-        raise BadInput.one(str(path), "must be a mapping")
+    card = read_yaml(path).tree
     if faults := list(_faults(card, str(path))):
         raise BadInput(faults)
     return card

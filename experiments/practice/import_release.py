@@ -90,7 +90,7 @@ def import_release(release: str, path: Path, out: Path) -> ImportReport:
         raise BadInput.one(str(path), "no such file or folder")
     if release == "omissionbench":
         found = read_omissionbench(path)
-        files = (out, write_release(found, out))
+        files = (out, write_release(found.benchmark, out))
         return _report(release, files, found.notices, transcripts=True)
     imported = TABLES[release](path)
     write_table(imported, out)

@@ -29,8 +29,8 @@ from heldout.experiments.practice.verdicts import own_note
 from heldout.splits.benchmark import Note
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import content_id
-from heldout.splits.loading.benchmark_files import PLACEHOLDER
-from heldout.splits.loading.fields import text_problem
+from heldout.splits.loading.grouping import PLACEHOLDER
+from heldout.splits.loading.rows import text_problem
 from heldout.splits.loading.text_files import MAX_LINE_BYTES, suggestion
 
 NAMES: Mapping[str, tuple[str, ...]] = {

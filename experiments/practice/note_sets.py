@@ -9,8 +9,8 @@ from heldout.experiments.practice.note_rows import read_rows
 from heldout.splits.benchmark import Benchmark, Note
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.benchmark_files import BenchmarkSource, load
-from heldout.splits.loading.group_tables import csv_records
-from heldout.splits.loading.json_records import jsonl_records
+from heldout.splits.loading.group_tables import NEEDED
+from heldout.splits.loading.records import csv_records, jsonl_records
 from heldout.splits.loading.text_files import Faults, InputFile, read_input
 
 ERRORED = "errored"
@@ -75,7 +75,7 @@ def is_benchmark(file: InputFile) -> bool:
         first = jsonl_records(InputFile(file.path, _first_line(file), file.sha256), faults)
     elif file.kind == ".csv":
         header = _first_line(file) + b"\nx" + b",x" * _first_line(file).count(b",")
-        first = faults.attempt(csv_records, InputFile(file.path, header, ""), faults) or []
+        first = faults.attempt(csv_records, InputFile(file.path, header, ""), NEEDED, faults) or []
     else:
         return False
     names = set(first[0].value) if first else set()

@@ -28,7 +28,7 @@ from heldout.experiments.report.words import (
 from heldout.gepa.record.events import GateEvent
 from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.intervals.resampling import generator
-from heldout.gepa.statistics.measures import Measures
+from heldout.gepa.statistics.measures import AtThreshold, Measures
 from heldout.gepa.statistics.rates.detection import AtRule
 from heldout.gepa.statistics.tests.optimism import selection_optimism
 
@@ -179,11 +179,11 @@ def _measures(run: Run) -> Table | None:
     return Table.of(["measure", *(name for name, _ in columns)], rows)
 
 
-def _detection(at: AtRule | None) -> str:
+def _detection(at: AtRule | AtThreshold | None) -> str:
     return percent(None if at is None else at.detection)
 
 
-def _flags(at: AtRule | None) -> str:
+def _flags(at: AtRule | AtThreshold | None) -> str:
     return percent(None if at is None else at.false_alarms)
 
 

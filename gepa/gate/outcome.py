@@ -17,7 +17,7 @@ from heldout.gepa.record.codec import plain
 from heldout.gepa.record.events import FinishReason, GateEvent, HeldoutMeasures
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.measures import Measures, measures
+from heldout.gepa.statistics.measures import AtThreshold, Measures, measures
 from heldout.gepa.statistics.rates.detection import AtRule
 from heldout.gepa.statistics.tests.sides import SideState
 from heldout.splits.benchmark import CleanMeans
@@ -127,6 +127,7 @@ def _caveats(winner: Measures, words: float | None) -> tuple[str, ...]:
             f"counting words orders {words:.3f} of the held-out omissions rightly, the winner "
             f"{paired:.3f}: these pairs alone do not show that it reads"
         )
+    rules: tuple[tuple[str, AtRule | AtThreshold | None], ...]
     rules = (("its frozen threshold", winner.at_threshold), ("its design's rule", winner.at_rule))
     for name, at in rules:
         if at is not None and not _separates(at):
@@ -138,7 +139,7 @@ def _caveats(winner: Measures, words: float | None) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _separates(at: AtRule) -> bool:
+def _separates(at: AtRule | AtThreshold) -> bool:
     """True if detection exceeds flags on clean notes by more than chance would make it."""
     counts = (at.detection, at.false_alarms)
     table = np.array([[count.k, count.n - count.k] for count in counts])

@@ -30,8 +30,7 @@ from heldout.splits.benchmark import (
     Severity,
     TraceLevel,
 )
-from heldout.splits.heldout.looks import Family
-from heldout.splits.journal import LookEvent
+from heldout.splits.heldout.looks import Family, LookEvent
 from heldout.students.models.chat import Budget
 
 SCHEMA = 2

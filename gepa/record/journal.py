@@ -7,18 +7,17 @@ difference is an error that names it. There is no other resume code.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from heldout.gepa.record.codec import Event, EventBody, decode, encode
 from heldout.gepa.record.events import Deterministic, EventKind, Remark
-from heldout.splits.errors import BadInput, JournalBroken, JournalMismatch, StoreUnavailable
-from heldout.splits.hashing import canonical_json
+from heldout.splits.chain import ChainedLine, ChainFile
+from heldout.splits.errors import BadInput, JournalMismatch, StoreUnavailable
+from heldout.splits.hashing import canonical_json, sha256_text
 
 GENESIS = "0" * 64
 """`prev` of the first event."""
@@ -34,49 +33,48 @@ Observer = Callable[[Event, bool], None]
 """Told of every event; the flag is True where the event was already on record."""
 
 
+class EventLines:
+    """How an event stands on its line; see `LineFormat`."""
+
+    first, genesis, noun, origin = 0, GENESIS, "journal event", "the start of a journal"
+    completes = False
+
+    def parse(self, raw: bytes) -> ChainedLine[Event]:
+        """The event of a line; the hash covers the canonical text of its body."""
+        line = json.loads(raw)
+        body = decode(EventKind(line["kind"]), line["body"])
+        event = Event(line["n"], line["t"], body, line["prev"], line["hash"])
+        own = _hash(event.index, event.time, event.kind, canonical_json(line["body"]), event.prev)
+        return ChainedLine(event.index, event.prev, event.hash, event, intact=own == event.hash)
+
+    def compose(
+        self, number: int, previous: str, content: EventBody
+    ) -> tuple[bytes, ChainedLine[Event]]:
+        """The line of an event that happens now."""
+        kind, body = EventKind(content.event_kind), canonical_json(encode(content))
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        own = _hash(number, time, kind, body, previous)
+        # The body is spliced in rather than encoded again: it is most of the line.
+        line = (
+            f'{{"body":{body},"hash":"{own}","kind":"{kind}","n":{number},'
+            f'"prev":"{previous}","t":"{time}"}}\n'
+        )
+        event = Event(number, time, content, previous, own)
+        return line.encode("utf-8", "surrogatepass"), ChainedLine(number, previous, own, event)
+
+
 def read_journal(path: Path) -> list[Event]:
     """All whole events of a journal, oldest first.
 
     A torn last line (the process died while writing it) is left out. Raises JournalBroken, naming
     the first bad line, when the chain does not hold.
     """
-    return [event for event, _ in _read(path)]
-
-
-def _read(path: Path) -> Iterator[tuple[Event, int]]:
-    """Each event with the byte offset of its end."""
-    prev, offset = GENESIS, 0
-    lines = path.read_bytes().splitlines(keepends=True)
-    for number, line in enumerate(lines, start=1):
-        offset += len(line)
-        try:
-            event, text = _parse(line)
-        except (ValueError, KeyError, TypeError) as error:
-            if number == len(lines) and not line.endswith(b"\n"):
-                return
-            raise JournalBroken(str(path), number, f"not a journal event ({error})") from error
-        if not line.endswith(b"\n"):
-            return
-        if event.index != number - 1 or event.prev != prev:
-            raise JournalBroken(str(path), number, "does not follow the line before it")
-        if event.hash != _hash(event.index, event.time, event.kind, text, prev):
-            raise JournalBroken(str(path), number, "was changed after it was written")
-        prev = event.hash
-        yield event, offset
-
-
-def _parse(line: bytes) -> tuple[Event, str]:
-    """The event of a line, and the canonical text of its body, which the hash covers."""
-    raw = json.loads(line)
-    body = decode(EventKind(raw["kind"]), raw["body"])
-    event = Event(index=raw["n"], time=raw["t"], body=body, prev=raw["prev"], hash=raw["hash"])
-    return event, canonical_json(raw["body"])
+    return ChainFile(path, EventLines()).read()
 
 
 def _hash(index: int, time: str, kind: str, body: str, prev: str) -> str:
     """Hash of one line; `body` is its canonical JSON."""
-    text = f"{prev}\n{index}\n{time}\n{kind}\n{body}"
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256_text(f"{prev}\n{index}\n{time}\n{kind}\n{body}")
 
 
 class Journal(Protocol):
@@ -106,21 +104,12 @@ class RunJournal:
     ) -> None:
         self.path = path
         self._observers, self._before_write = observers, before_write
-        self._recorded: list[Event] = []
         self.events: list[Event] = []
         self.mark = GENESIS
-        end = 0
-        if path.exists():
-            for event, offset in _read(path):
-                self._recorded.append(event)
-                end = offset
-            if path.stat().st_size > end:
-                os.truncate(path, end)
-        self._length = len(self._recorded)
-        self._head = self._recorded[-1].hash if self._recorded else GENESIS
+        self._file: ChainFile[Event, EventBody] = ChainFile(path, EventLines())
         self._cursor = 0
         try:
-            self._file = path.open("ab")
+            self._recorded = self._file.open()
         except OSError as error:
             raise BadInput.one(str(path), f"cannot be written ({error.strerror})") from error
 
@@ -158,31 +147,13 @@ class RunJournal:
 
     def _write(self, event: EventBody) -> None:
         self._before_write()
-        kind, body = EventKind(event.event_kind), canonical_json(encode(event))
-        time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        index, prev = self._length, self._head
-        own = _hash(index, time, kind, body, prev)
-        # The body is spliced in rather than encoded again: it is most of the line.
-        line = (
-            f'{{"body":{body},"hash":"{own}","kind":"{kind}","n":{index},'
-            f'"prev":"{prev}","t":"{time}"}}\n'
-        )
-        self._put_down(line.encode("utf-8", "surrogatepass"), flush=kind not in WITHIN_ITERATION)
-        self._length, self._head = index + 1, own
-        self._tell(Event(index, time, event, prev, own), False)
+        self._tell(self._put_down(event), False)
 
-    def _put_down(self, line: bytes, *, flush: bool) -> None:
-        """Write one line, whole or not at all. Raises StoreUnavailable on a full disk."""
-        handle = self._file.fileno()
-        start, left = os.fstat(handle).st_size, memoryview(line)
+    def _put_down(self, event: EventBody) -> Event:
+        """Append one line, whole or not at all. Raises StoreUnavailable on a full disk."""
         try:
-            while left:
-                left = left[os.write(handle, left) :]
-            if flush:
-                os.fsync(handle)
+            return self._file.append(event, durable=event.event_kind not in WITHIN_ITERATION)
         except OSError as error:
-            # A torn line must not run into the next one.
-            os.ftruncate(handle, start)
             raise StoreUnavailable(str(self.path), error.strerror or str(error)) from error
 
     def _tell(self, event: Event, replayed: bool) -> None:

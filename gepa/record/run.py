@@ -49,7 +49,7 @@ from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import NoteLabel
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
-from heldout.splits.journal import LookEvent
+from heldout.splits.heldout.looks import LookEvent
 
 RESUMABLE = (3, 4)
 """Exit statuses after which `resume` continues a run."""

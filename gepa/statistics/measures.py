@@ -12,11 +12,13 @@ from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, AtRule, Swept, 
 from heldout.gepa.statistics.table import ScoreTable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AtThreshold(AtRule):
-    """The same at a threshold that was frozen elsewhere: the flag is score < threshold."""
+@dataclass(frozen=True, slots=True)
+class AtThreshold:
+    """`AtRule` at a threshold that was frozen elsewhere: the flag is score < threshold."""
 
     threshold: float
+    detection: Count
+    false_alarms: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ def measures(judge: Judged, *, cap: float = DEFAULT_CAP) -> Measures:
     found = at_fixed_rule(judge)
     frozen = None
     if judge.rule == "threshold" and judge.threshold is not None and found is not None:
-        frozen = AtThreshold(found.detection, found.false_alarms, threshold=judge.threshold)
+        frozen = AtThreshold(judge.threshold, found.detection, found.false_alarms)
     return Measures(
         paired_omissions=paired_spread(runs, "omission").mean,
         paired_commissions=paired_spread(runs, "commission").mean,

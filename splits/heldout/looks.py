@@ -18,7 +18,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, ClassVar, Protocol
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as validated_dataclass
 
 from heldout.splits.hashing import canonical_json, sha256_json
 
@@ -113,36 +116,58 @@ class LookResult:
             "decision": self.decision,
         }
 
-    @classmethod
-    def from_json(cls, line: Mapping[str, Any]) -> LookResult:
-        """What `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        notes = {
-            name: tuple(
-                NoteResult(*parts)
-                for parts in zip(scores, line["flags"][name], line["outcomes"][name], strict=True)
-            )
-            for name, scores in line["scores"].items()
-        }
-        return cls(notes, line["calls_sha256"], line["figures"], line["decision"])
 
-
-@dataclass(frozen=True, slots=True)
+@validated_dataclass(config=ConfigDict(populate_by_name=True), frozen=True, slots=True)
 class Look:
     """A look on record, opened by `run`; `result` is None while it is not closed.
 
-    `exploratory`: bought beyond the plan, so nothing that rests on it may be emitted.
+    An alias is the member of its line in the looks file. `exploratory`: bought beyond the plan, so
+    nothing that rests on it may be emitted.
     """
 
-    id: str
+    id: Annotated[str, Field(alias="look")]
     run: str
     kind: LookKind
     target: str
-    block_sha256: str
+    block_sha256: Annotated[str, Field(alias="block")]
     settings: Mapping[str, Any]
     family: str | None
-    exploratory: bool
-    opened_at: str
+    exploratory: Annotated[bool, Field(strict=True)]
+    opened_at: Annotated[str, Field(alias="at")]
     result: LookResult | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookEvent:
+    """A look at held-out was bought, or taken from the run that had bought it before."""
+
+    event_kind: ClassVar[str] = "look"
+
+    look: str
+    """Digest of held-out set, target, block and settings."""
+    kind: LookKind
+    heldout: str
+    """Digest of the held-out set."""
+    target: str
+    """Digest of what is judged with: design, frame, model pin, settings."""
+    block: str
+    """Hash of the block."""
+    settings: Mapping[str, Any]
+    planned_looks: int
+    exploratory: bool
+    """True where the look is beyond the plan."""
+    bought_by: str | None
+    """The run that bought it before; None for this one."""
+
+
+class LookJournal(Protocol):
+    """A run's record of what happened, as far as the vault needs it."""
+
+    def append(self, event: LookEvent, /) -> None:
+        """Record one event, on disk when the call returns.
+
+        Raises JournalMismatch when a resumed run computes another event than it recorded before.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,15 @@ from pathlib import Path
 
 from heldout.splits.benchmark import Benchmark, CleanMeans, Consultation, Note, NoteLabel
 from heldout.splits.errors import BadInput, LooksSpent
-from heldout.splits.heldout.looks import Look, LookRequest, LookResult, Standing
+from heldout.splits.heldout.looks import (
+    Look,
+    LookEvent,
+    LookJournal,
+    LookRequest,
+    LookResult,
+    Standing,
+)
 from heldout.splits.heldout.looks_file import Buyer, LooksFile
-from heldout.splits.journal import LookJournal, LookEvent
 from heldout.splits.loading.benchmark_files import Loaded
 from heldout.splits.overlap import words
 from heldout.splits.partition.draw import check_consultations, check_files, verify
@@ -41,9 +47,7 @@ class NoteSize:
     """Lengths of a held-out note and its transcript: for estimates and the word-count control."""
 
     note_words: int
-    note_characters: int
     transcript_words: int
-    transcript_characters: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +209,7 @@ def open_splits(
         labels=tuple(note.label for c in heldout for note in c.notes),
         sizes={note.id: _size(note) for c in heldout for note in c.notes},
         runs=partition.runs,
-        sha256=partition.split_sha256["heldout"],
+        sha256=partition.heldout_sha256,
         planned_looks=partition.planned_looks,
         looks=looks,
         buyer=buyer,
@@ -249,9 +253,7 @@ def _consultations(benchmark: Benchmark, names: Collection[str]) -> tuple[Consul
 def _size(note: Note) -> NoteSize:
     return NoteSize(
         note_words=len(words(note.text)),
-        note_characters=len(note.text),
         transcript_words=len(words(note.transcript)),
-        transcript_characters=len(note.transcript),
     )
 
 

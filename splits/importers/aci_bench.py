@@ -9,13 +9,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from heldout.splits.errors import BadInput
-from heldout.splits.importers.imported import Imported, TableNote
-from heldout.splits.importers.sheets import read_sheet
-from heldout.splits.loading.text_files import Faults
+from heldout.splits.importers.imported import Imported, TableNote, plain_name
+from heldout.splits.loading.records import Record, csv_records
+from heldout.splits.loading.rows import Row, Text, read_row
+from heldout.splits.loading.text_files import Faults, read_input
 
 STRATUM = "aci"
 FOLDER = "challenge_data"
-COLUMNS = ("encounter_id", "dialogue", "note")
+
+
+class _Encounter(Row):
+    encounter_id: Text
+    dialogue: Text
+    note: Text
 
 
 def read_aci_bench(path: Path) -> Imported:
@@ -24,21 +30,27 @@ def read_aci_bench(path: Path) -> Imported:
     found: dict[str, TableNote] = {}
     places: dict[str, str] = {}
     for file in _files(path):
-        for row in faults.attempt(read_sheet, file, COLUMNS) or ():
-            name = row.value["encounter_id"].strip()
-            if name in found:
-                faults.add(row.where, f"encounter_id: {name!r} stands already at {places[name]}")
+        for record in faults.attempt(_rows, file, faults) or ():
+            row = read_row(_Encounter, record, faults)
+            if row is None:
                 continue
-            places[name] = row.where
-            dialogue = "\n".join(ln for ln in _lines(row.value["dialogue"]) if ln.strip())
-            note = "\n".join(_lines(row.value["note"])).strip("\n")
-            for field, text in (("dialogue", dialogue), ("note", note)):
-                if not text.strip():
-                    faults.add(row.where, f"{field}: is blank")
+            name = row.encounter_id.strip()
+            if name in found:
+                message = f"encounter_id: {name!r} stands already at {places[name]}"
+                faults.add(record.where, message)
+                continue
+            places[name] = record.where
+            dialogue = "\n".join(line for line in _lines(row.dialogue) if line.strip())
+            note = "\n".join(_lines(row.note)).strip("\n")
             source = file.name.partition(".")[0]
             found[name] = TableNote(name, "note", "clean", note, dialogue, STRATUM, source=source)
     faults.raise_any()
     return Imported("aci-bench", tuple(found[name] for name in sorted(found)))
+
+
+def _rows(path: Path, faults: Faults) -> list[Record]:
+    columns = tuple(_Encounter.model_fields)
+    return csv_records(read_input(path), columns, faults, plain=plain_name, strict=False)
 
 
 def _files(path: Path) -> list[Path]:

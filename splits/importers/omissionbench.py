@@ -8,50 +8,33 @@ can be handed on as two files.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.splits.benchmark import Benchmark, Consultation, Note
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.imported import as_jsonl, write_new
-from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
+from heldout.splits.loading.benchmark_files import BenchmarkSource, Loaded, open_benchmark
 from heldout.splits.synthetic import consultations_beside
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
-    """A validated release: `pairs` and `consultations` are records ready to be written."""
-
-    benchmark: Benchmark
-    pairs: tuple[dict[str, object], ...]
-    consultations: tuple[dict[str, object], ...]
-    notices: tuple[str, ...]
-
-
-def read_omissionbench(path: Path) -> Release:
+def read_omissionbench(path: Path) -> Loaded:
     """The release at `path`: its JSON file, or the folder that holds one. Raises BadInput."""
-    file = _pairs_file(path)
-    loaded = open_benchmark(BenchmarkSource(file))
-    benchmark = loaded.benchmark
-    return Release(
-        benchmark,
-        tuple(_pair(note, c, benchmark.version) for c in benchmark for note in c.errored),
-        tuple(
-            {"consultation_id": c.id, "stratum": c.stratum, "transcript": c.transcript}
-            for c in benchmark
-        ),
-        loaded.notices,
-    )
+    return open_benchmark(BenchmarkSource(_pairs_file(path)))
 
 
-def write_release(release: Release, out: Path) -> Path:
+def write_release(benchmark: Benchmark, out: Path) -> Path:
     """Write pairs to `out` (.jsonl or .jsonl.gz) and consultations beside; returns the latter."""
     beside = consultations_beside(out)
     for file in (out, beside):
         if file.exists():
             raise BadInput.one(str(file), "already exists")
-    write_new(out, as_jsonl(release.pairs))
-    write_new(beside, as_jsonl(release.consultations))
+    version = benchmark.version
+    write_new(out, as_jsonl(_pair(note, c, version) for c in benchmark for note in c.errored))
+    consultations = (
+        {"consultation_id": c.id, "stratum": c.stratum, "transcript": c.transcript}
+        for c in benchmark
+    )
+    write_new(beside, as_jsonl(consultations))
     return beside
 
 

@@ -8,13 +8,15 @@ unsure are kept.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.imported import Imported, TableNote
-from heldout.splits.importers.textgrid import Utterance, read_textgrid
 from heldout.splits.loading.text_files import Faults, read_input, whole_text
 
 STRATUM = "primock"
@@ -23,6 +25,20 @@ SPEAKERS = ("doctor", "patient")
 _UNHEARD = re.compile(r"<(?:UNIN|INAUDIBLE_SPEECH)\s*/?>")
 _TAG = re.compile(r"</?[A-Z_]+\s*/?>")
 _ORPHAN = re.compile(r"(?:^|(?<=\s))[,.;:!?-]+(?=\s|$)")
+_INTERVAL = re.compile(
+    r"intervals\s*\[\d+\]:?\s*xmin\s*=\s*(?P<start>[\d.eE+-]+)\s*"
+    r'xmax\s*=\s*(?P<end>[\d.eE+-]+)\s*text\s*=\s*"(?P<text>(?:[^"]|"")*)"'
+)
+_HEADER = 'Object class = "TextGrid"'
+_MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One interval: start in seconds, and its text with doubled quotes resolved."""
+
+    start: float
+    text: str
 
 
 def read_primock57(path: Path) -> Imported:
@@ -80,3 +96,21 @@ def _is_doubled(note: str) -> bool:
     words = note.split()
     half = len(words) // 2
     return len(words) > 20 and words[:half] == words[len(words) - half :]
+
+
+def read_textgrid(path: Path) -> list[Utterance]:
+    """The intervals of a TextGrid, in order. Raises BadInput for anything else."""
+    data = read_input(path).data
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8-sig")
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise BadInput.one(str(path), f"is not {encoding} text: {error.reason}") from None
+    if _HEADER not in text[:200]:
+        raise BadInput.one(str(path), "is not a TextGrid in its long text form")
+    return list(_intervals(text))
+
+
+def _intervals(text: str) -> Iterator[Utterance]:
+    for found in _INTERVAL.finditer(text):
+        yield Utterance(float(found["start"]), found["text"].replace('""', '"'))

@@ -20,24 +20,15 @@ from typing import Literal
 
 from heldout.splits.benchmark import Benchmark, CleanMeans
 from heldout.splits.errors import BadInput
-from heldout.splits.loading.group_tables import CleanRow, csv_records, read_table
-from heldout.splits.loading.grouping import Material, grouped
-from heldout.splits.loading.json_records import Record, jsonl_records, object_records
-from heldout.splits.loading.pairs import PairRow, read_pairs
-from heldout.splits.loading.text_files import Faults, InputFile, read_input
-from heldout.splits.loading.transcripts import (
-    Transcript,
-    Transcripts,
-    from_folder,
-    from_records,
-    from_rows,
-)
+from heldout.splits.loading.group_tables import NEEDED, GroupTable, read_table
+from heldout.splits.loading.grouping import grouped
+from heldout.splits.loading.pairs import read_pairs
+from heldout.splits.loading.records import csv_records, jsonl_records, object_records
+from heldout.splits.loading.text_files import Faults, read_input
+from heldout.splits.loading.transcripts import Transcripts, from_folder, from_records
 
 UNVERSIONED = "unversioned"
 """The version of a benchmark whose files state none."""
-
-PLACEHOLDER = "(This benchmark has no transcripts.)"
-"""What stands in the transcript slot of a benchmark that declares `transcript: absent`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +64,7 @@ class Loaded:
 class _PairsFile:
     version: str
     sha256: str
-    pairs: list[PairRow]
-    clean: list[CleanRow]
-    transcripts: dict[str, Transcript]
+    rows: GroupTable
 
 
 def load(source: BenchmarkSource) -> Benchmark:
@@ -93,7 +82,14 @@ def open_benchmark(source: BenchmarkSource) -> Loaded:
             faults.attempt(_read_consultations, source.consultations, faults)
         raise BadInput(faults.found)
     transcripts = faults.attempt(_transcripts, source, pairs, faults)
-    groups = grouped(_material(source, pairs, transcripts), faults)
+    complete = transcripts is not None and transcripts.complete
+    groups = grouped(
+        pairs.rows.pairs,
+        pairs.rows.clean,
+        transcripts.by_id if transcripts else None,
+        faults,
+        place=str(source.consultations or source.pairs) if complete else None,
+    )
     if not groups.consultations and not faults.found:
         faults.add(str(source.pairs), "holds no note")
     faults.raise_any()
@@ -111,19 +107,6 @@ def open_benchmark(source: BenchmarkSource) -> Loaded:
     return Loaded(benchmark, files, groups.notices)
 
 
-def _material(
-    source: BenchmarkSource, pairs: _PairsFile, transcripts: Transcripts | None
-) -> Material:
-    complete = transcripts is not None and transcripts.complete
-    return Material(
-        pairs=pairs.pairs,
-        clean=pairs.clean,
-        transcripts=transcripts.by_id if transcripts else None,
-        placeholder=PLACEHOLDER,
-        place=str(source.consultations or source.pairs) if complete else None,
-    )
-
-
 def _read_pairs_file(path: Path, faults: Faults) -> _PairsFile:
     file = read_input(path)
     if file.kind == ".json":
@@ -131,37 +114,34 @@ def _read_pairs_file(path: Path, faults: Faults) -> _PairsFile:
         version = content.members.get("dataset_version")
         if not isinstance(version, str) or not version.strip():
             faults.add(str(path), "dataset_version: a text is needed beside pairs")
-        return _PairsFile(str(version), file.sha256, read_pairs(content.records, faults), [], {})
+        return _PairsFile(
+            str(version), file.sha256, GroupTable(read_pairs(content.records, faults))
+        )
     if file.kind == ".csv":
-        return _table(file, csv_records(file, faults), faults)
+        table = read_table(csv_records(file, NEEDED, faults), faults)
+        return _PairsFile(UNVERSIONED, file.sha256, table)
     if file.kind != ".jsonl":
         raise BadInput.one(str(path), "its name must end in .json, .jsonl or .csv, or that and .gz")
     records = jsonl_records(file, faults)
     if records and "group" in records[0].value and "pair_id" not in records[0].value:
-        return _table(file, records, faults)
+        return _PairsFile(UNVERSIONED, file.sha256, read_table(records, faults))
     versions = {str(r.value["dataset_version"]) for r in records if "dataset_version" in r.value}
     version = "+".join(sorted(versions)) or UNVERSIONED
-    return _PairsFile(version, file.sha256, read_pairs(records, faults), [], {})
-
-
-def _table(file: InputFile, records: list[Record], faults: Faults) -> _PairsFile:
-    table = read_table(records, faults)
-    transcripts = from_rows(table.transcripts, faults)
-    return _PairsFile(UNVERSIONED, file.sha256, table.pairs, table.clean, transcripts)
+    return _PairsFile(version, file.sha256, GroupTable(read_pairs(records, faults)))
 
 
 def _transcripts(source: BenchmarkSource, pairs: _PairsFile, faults: Faults) -> Transcripts | None:
     if source.transcript == "absent":
         if source.consultations is not None:
             faults.add("benchmark.transcript", "absent, but benchmark.consultations is given")
-        if pairs.transcripts:
-            first = next(iter(pairs.transcripts.values()))
+        if pairs.rows.transcripts:
+            first = next(iter(pairs.rows.transcripts.values()))
             faults.add(first.where, "transcript: given, but benchmark.transcript says absent")
         return None
     if source.consultations is not None and source.consultations.is_file():
         return _read_consultations(source.consultations, faults)
-    if source.consultations is None and pairs.transcripts:
-        return Transcripts(pairs.transcripts)
+    if source.consultations is None and pairs.rows.transcripts:
+        return Transcripts(pairs.rows.transcripts)
     folder = source.consultations or source.pairs.parent / "transcripts"
     if not folder.is_dir():
         message = (
@@ -170,7 +150,10 @@ def _transcripts(source: BenchmarkSource, pairs: _PairsFile, faults: Faults) -> 
             else ("no such folder; set benchmark.consultations, or benchmark.transcript: absent")
         )
         raise BadInput.one(str(folder), message)
-    names = [row.consultation for row in pairs.pairs] + [row.consultation for row in pairs.clean]
+    names = [
+        *(r.consultation for r in pairs.rows.pairs),
+        *(r.consultation for r in pairs.rows.clean),
+    ]
     return from_folder(folder, names, faults)
 
 

@@ -22,23 +22,18 @@ note the pair `stratum|group|note_id`.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from heldout.splits.benchmark import NoteClass, Severity, TraceLevel
-from heldout.splits.errors import BadInput
-from heldout.splits.loading.fields import Fields
-from heldout.splits.loading.json_records import Record
-from heldout.splits.loading.pairs import PairRow, check_texts, read_trace
-from heldout.splits.loading.text_files import (
-    MAX_LINE_BYTES,
-    Faults,
-    InputFile,
-    suggestion,
-    whole_text,
-)
+from heldout.splits.loading.pairs import PairRow, check_level, check_texts
+from heldout.splits.loading.records import Record
+from heldout.splits.loading.rows import Name, Row, Stratum, Text, read_row
+from heldout.splits.loading.text_files import Faults, suggestion
+from heldout.splits.loading.transcripts import Transcript
 
 NEEDED = ("group", "note_id", "kind", "text")
 OPTIONAL = ("transcript", "stratum", "twin", "level", "severity", "fact", "source")
@@ -46,107 +41,100 @@ OPTIONAL = ("transcript", "stratum", "twin", "level", "severity", "fact", "sourc
 
 @dataclass(frozen=True, slots=True)
 class CleanRow:
-    """One clean note and the place it was read from."""
+    """One clean note."""
 
-    where: str
-    consultation: str
-    stratum: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptRow:
-    """The transcript of a group as one row states it."""
-
-    where: str
     consultation: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """Everything valid in a table."""
+    """Everything valid in a file; pairs alone where it is no table. `transcripts` by name."""
 
     pairs: list[PairRow]
-    clean: list[CleanRow]
-    transcripts: list[TranscriptRow]
+    clean: list[CleanRow] = field(default_factory=list)
+    transcripts: dict[str, Transcript] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    fields: Fields
-    consultation: str
-    stratum: str
-    note_id: str
+def _or_all(stratum: Any) -> Any:
+    return "all" if stratum is None else stratum
+
+
+class _Clean(Row):
+    """What a row has that is a clean note; the other columns mean nothing there."""
+
+    group: Name
+    note_id: Name
     kind: NoteClass
-    text: str
+    text: Text
+    transcript: Text | None = None
+    stratum: Annotated[Stratum, BeforeValidator(_or_all)] = "all"
+
+    @property
+    def consultation(self) -> str:
+        return f"{self.stratum}|{self.group}"
 
 
-def csv_records(file: InputFile, faults: Faults) -> list[Record]:
-    """One record a row, empty cells left out; `where` names the line a row starts at."""
-    reader = csv.reader(io.StringIO(whole_text(file), newline=""), strict=True)
-    records: list[Record] = []
-    line = 1
-    # A transcript may exceed the module's 128 KiB a cell; its limit is one of the process.
-    limit = csv.field_size_limit(MAX_LINE_BYTES)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        _check_header(f"{file.path}:1", header)
-        line = reader.line_num + 1
-        for cells in reader:
-            where, line = f"{file.path}:{line}", reader.line_num + 1
-            if not any(cell.strip() for cell in cells):
-                continue
-            if len(cells) != len(header):
-                faults.add(where, f"{len(cells)} cells under {len(header)} columns")
-                continue
-            value = {k: cell for k, cell in zip(header, cells, strict=True) if cell.strip()}
-            records.append(Record(where, value))
-    except csv.Error as error:
-        raise BadInput.one(f"{file.path}:{line}", f"not CSV: {error}") from None
-    finally:
-        csv.field_size_limit(limit)
-    if not records and not faults.found:
-        raise BadInput.one(str(file.path), "the table has a header and no row")
-    return records
+class _Edited(_Clean):
+    twin: Name | None = None
+    level: TraceLevel | None = None
+    severity: Severity | None = None
+    fact: Text | None = None
+    source: Text | None = None
+
+    @field_validator("level")
+    @classmethod
+    def _fits(cls, level: TraceLevel | None, info: ValidationInfo) -> TraceLevel | None:
+        if level is not None and "kind" in info.data:
+            check_level(level, info.data["kind"])
+        return level
+
+
+class _Partial(_Edited):
+    """A complete removal has one possible level, a partial one must state its own."""
+
+    level: TraceLevel
+
+
+_Placed = tuple[Record, _Clean]
 
 
 def read_table(records: Iterable[Record], faults: Faults) -> GroupTable:
     """Every valid note of `records`; what is wrong with the others is noted."""
-    table = GroupTable([], [], [])
+    table = GroupTable([])
     records = list(records)
     _check_names(records, faults)
-    groups: dict[str, dict[str, _Row]] = {}
+    groups: dict[str, dict[str, _Placed]] = {}
     strata: dict[str, str] = {}
     for record in records:
-        row = _row(Fields(record, faults))
+        row = read_row(_model_of(record), record, faults)
         if row is None:
             continue
-        group = row.consultation.split("|", 1)[1]
-        if strata.setdefault(group, row.stratum) != row.stratum:
-            row.fields.fault("stratum", f"group {group!r} stands under {strata[group]!r} too")
+        if (stratum := strata.setdefault(row.group, row.stratum)) != row.stratum:
+            message = f"stratum: group {row.group!r} stands under {stratum!r} too"
+            faults.add(record.where, message)
         rows = groups.setdefault(row.consultation, {})
         if row.note_id in rows:
-            first = rows[row.note_id].fields.record.where
-            row.fields.fault("note_id", f"{row.note_id!r} stands already at {first}")
+            first = rows[row.note_id][0].where
+            faults.add(record.where, f"note_id: {row.note_id!r} stands already at {first}")
             continue
-        rows[row.note_id] = row
-        if transcript := row.fields.text("transcript", optional=True):
-            place = row.fields.record.where
-            table.transcripts.append(TranscriptRow(place, row.consultation, transcript))
+        rows[row.note_id] = record, row
+        if row.transcript is not None:
+            transcript = Transcript(record.where, row.transcript)
+            known = table.transcripts.setdefault(row.consultation, transcript)
+            if known.text != row.transcript:
+                message = f"transcript: differs from that of the group at {known.where}"
+                faults.add(record.where, message)
     for rows in groups.values():
-        _read_group(rows, table)
+        _read_group(rows, table, faults)
     return table
 
 
-def _check_header(where: str, header: list[str]) -> None:
-    faults = Faults()
-    for name in sorted({name for name in header if header.count(name) > 1}):
-        faults.add(where, f"column «{name}» stands twice")
-    for name in NEEDED:
-        if name not in header:
-            faults.add(where, f"column «{name}» is missing; needed: {', '.join(NEEDED)}")
-    faults.raise_any()
+def _model_of(record: Record) -> type[_Clean]:
+    kind = record.value.get("kind")
+    if kind == NoteClass.OMIT_PARTIAL:
+        return _Partial
+    return _Clean if kind == NoteClass.CLEAN else _Edited
 
 
 def _check_names(records: list[Record], faults: Faults) -> None:
@@ -161,69 +149,49 @@ def _check_names(records: list[Record], faults: Faults) -> None:
             faults.add(where, f"column «{name}» is not known{near}")
 
 
-def _row(fields: Fields) -> _Row | None:
-    before = len(fields.faults.found)
-    group, note_id = fields.name("group"), fields.name("note_id")
-    stratum = fields.name("stratum", optional=True, bar=False) or "all"
-    kind, text = fields.choice("kind", tuple(NoteClass)), fields.text("text")
-    if len(fields.faults.found) > before or kind is None or text is None:
-        return None
-    return _Row(fields, f"{stratum}|{group}", stratum, str(note_id), kind, text)
+def _read_group(rows: dict[str, _Placed], table: GroupTable, faults: Faults) -> None:
+    clean = {name: row.text for name, (_, row) in rows.items() if row.kind is NoteClass.CLEAN}
+    for record, row in rows.values():
+        if not isinstance(row, _Edited):
+            table.clean.append(CleanRow(row.consultation, row.text))
+            continue
+        try:
+            pair = _pair(row, record.where, _twin(row, clean))
+        except ValueError as error:
+            faults.add(record.where, str(error))
+        else:
+            table.pairs.append(pair)
 
 
-def _read_group(rows: dict[str, _Row], table: GroupTable) -> None:
-    clean = {name: row for name, row in rows.items() if row.kind is NoteClass.CLEAN}
-    for row in clean.values():
-        where = row.fields.record.where
-        table.clean.append(CleanRow(where, row.consultation, row.stratum, row.text))
-    for row in rows.values():
-        if row.kind is not NoteClass.CLEAN and (twin := _twin(row, clean)) is not None:
-            pair = _pair(row, twin.text)
-            table.pairs.extend([] if pair is None else [pair])
-
-
-def _twin(row: _Row, clean: dict[str, _Row]) -> _Row | None:
-    name = row.fields.name("twin", optional=True)
-    if name is None and len(clean) == 1:
+def _twin(row: _Edited, clean: dict[str, str]) -> str:
+    """The text of the row's clean twin. Raises ValueError where it has none."""
+    if row.twin is None and len(clean) == 1:
         return next(iter(clean.values()))
-    if name is None:
-        message = (
-            "the group has no clean note"
-            if not clean
-            else (f"missing; the group has {len(clean)} clean notes: {', '.join(clean)}")
-        )
-        row.fields.fault("twin", message)
-    elif name not in clean:
-        row.fields.fault("twin", f"no clean note {name!r} in group {row.consultation!r}")
-    return clean.get(name) if name else None
+    if not clean:
+        raise ValueError("twin: the group has no clean note")
+    if row.twin is None:
+        names = ", ".join(clean)
+        raise ValueError(f"twin: missing; the group has {len(clean)} clean notes: {names}")
+    if row.twin not in clean:
+        raise ValueError(f"twin: no clean note {row.twin!r} in group {row.consultation!r}")
+    return clean[row.twin]
 
 
-def _pair(row: _Row, clean: str) -> PairRow | None:
-    fields, before = row.fields, len(row.fields.faults.found)
-    trace = _trace(row)
-    severity = fields.choice("severity", tuple(Severity), optional=True)
-    fact, source = fields.text("fact", optional=True), fields.text("source", optional=True)
-    check_texts(fields, "text", clean, row.text)
-    if len(fields.faults.found) > before:
-        return None
+def _pair(row: _Edited, where: str, clean: str) -> PairRow:
+    try:
+        check_texts(clean, row.text)
+    except ValueError as error:
+        raise ValueError(f"text: {error}") from None
     return PairRow(
-        where=fields.record.where,
+        where=where,
         consultation=row.consultation,
-        stratum=row.stratum,
         pair_id=f"{row.consultation}|{row.note_id}",
         note_class=row.kind,
-        trace=trace,
-        severity=severity,
+        trace=TraceLevel.COMPLETE if row.kind is NoteClass.OMIT_COMPLETE else row.level,
+        severity=row.severity,
         clean=clean,
         errored=row.text,
-        fact=fact,
+        fact=row.fact,
         residual=(),
-        source=source or "",
+        source=row.source or "",
     )
-
-
-def _trace(row: _Row) -> TraceLevel | None:
-    # A complete removal has one possible level, so the column may stay empty.
-    if row.kind is NoteClass.OMIT_COMPLETE and row.fields.record.value.get("level") is None:
-        return TraceLevel.COMPLETE
-    return read_trace(row.fields, "level", row.kind)

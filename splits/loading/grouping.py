@@ -16,22 +16,10 @@ from heldout.splits.loading.pairs import PairRow
 from heldout.splits.loading.text_files import Faults
 from heldout.splits.loading.transcripts import Transcript
 
+PLACEHOLDER = "(This benchmark has no transcripts.)"
+"""What stands in the transcript slot of a benchmark that declares `transcript: absent`."""
+
 R = TypeVar("R", PairRow, CleanRow)
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """What the files of a benchmark hold.
-
-    `transcripts` is None where `placeholder` stands in the slot of every note; `place` is the
-    file to name where one is missing, None where records of it could not be read anyway.
-    """
-
-    pairs: list[PairRow]
-    clean: list[CleanRow]
-    transcripts: Mapping[str, Transcript] | None
-    placeholder: str
-    place: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +30,32 @@ class Groups:
     notices: tuple[str, ...]
 
 
-def grouped(material: Material, faults: Faults) -> Groups:
-    """The consultations of `material`; what does not fit together is noted."""
-    pairs, clean = _by_consultation(material.pairs), _by_consultation(material.clean)
+def grouped(
+    pairs: Iterable[PairRow],
+    clean: Iterable[CleanRow],
+    transcripts: Mapping[str, Transcript] | None,
+    faults: Faults,
+    *,
+    place: str | None,
+) -> Groups:
+    """The consultations of these rows; what does not fit together is noted.
+
+    `transcripts` is None where `PLACEHOLDER` stands in the slot of every note; `place` is the file
+    to name where one is missing, None where records of it could not be read anyway.
+    """
+    pairs_of, clean_of = _by_consultation(pairs), _by_consultation(clean)
     notices: list[str] = []
     consultations = []
-    for name in sorted({*pairs, *clean}):
-        transcript = _transcript(name, material, faults)
-        rows = _without_repeats(pairs.get(name, []), notices, faults)
+    for name in sorted({*pairs_of, *clean_of}):
+        transcript = (transcripts or {}).get(name)
+        if transcripts is not None and transcript is None and place is not None:
+            faults.add(place, f"no transcript of consultation {name!r}")
+        rows = _without_repeats(pairs_of.get(name, []), notices, faults)
         _check_twins(rows, transcript, faults)
-        clean_texts = {row.clean for row in rows} | {row.text for row in clean.get(name, [])}
-        text = material.placeholder if transcript is None else transcript.text
-        stratum = name.partition("|")[0]
-        consultations.append(_consultation(name, stratum, text, clean_texts, rows))
-    if idle := sorted(set(material.transcripts or {}) - set(pairs) - set(clean)):
+        texts = {row.clean for row in rows} | {row.text for row in clean_of.get(name, [])}
+        spoken = PLACEHOLDER if transcript is None else transcript.text
+        consultations.append(consultation_of(name, spoken, texts, rows))
+    if idle := sorted(set(transcripts or {}) - set(pairs_of) - set(clean_of)):
         notices.append(f"{len(idle)} consultation(s) without a note left out: {', '.join(idle)}")
     return Groups(tuple(consultations), tuple(notices))
 
@@ -67,15 +67,6 @@ def _by_consultation(rows: Iterable[R]) -> dict[str, list[R]]:
     return found
 
 
-def _transcript(name: str, material: Material, faults: Faults) -> Transcript | None:
-    if material.transcripts is None:
-        return None
-    found = material.transcripts.get(name)
-    if found is None and material.place is not None:
-        faults.add(material.place, f"no transcript of consultation {name!r}")
-    return found
-
-
 def _without_repeats(rows: list[PairRow], notices: list[str], faults: Faults) -> list[PairRow]:
     # The same edited text twice would be one note with two rows. With equal labels the second
     # adds nothing; with different ones the data contradicts itself.
@@ -84,16 +75,16 @@ def _without_repeats(rows: list[PairRow], notices: list[str], faults: Faults) ->
         first = kept.setdefault((row.clean, row.errored), row)
         if first is row:
             continue
-        same = all(
-            getattr(first, name) == getattr(row, name)
-            for name in ("note_class", "trace", "severity")
-        )
-        if same:
+        if _label_of(first) == _label_of(row):
             notices.append(f"pair {row.pair_id!r} left out: same notes as {first.pair_id!r}")
         else:
             message = f"same notes as {first.pair_id!r} ({first.where}) under another label"
             faults.add(row.where, f"errored: {message}")
     return list(kept.values())
+
+
+def _label_of(row: PairRow) -> tuple[object, ...]:
+    return row.note_class, row.trace, row.severity
 
 
 def _check_twins(rows: list[PairRow], transcript: Transcript | None, faults: Faults) -> None:
@@ -106,9 +97,11 @@ def _check_twins(rows: list[PairRow], transcript: Transcript | None, faults: Fau
             faults.add(row.where, f"clean: differs from the note at {transcript.where}")
 
 
-def _consultation(
-    name: str, stratum: str, transcript: str, clean_texts: set[str], rows: list[PairRow]
+def consultation_of(
+    name: str, transcript: str, clean_texts: set[str], rows: list[PairRow]
 ) -> Consultation:
+    """One consultation of `stratum|id`: its clean texts, and its pairs in their order."""
+    stratum = name.partition("|")[0]
     clean_ids = {text: note_id(name, text, NoteClass.CLEAN, text) for text in clean_texts}
     siblings = (*sorted(clean_texts), *(row.errored for row in rows))
     clean = [

@@ -11,14 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
 from heldout.splits.benchmark import NoteClass, Severity, Site, TraceLevel
-from heldout.splits.loading.fields import Fields, text_problem
-from heldout.splits.loading.json_records import Record, type_name
+from heldout.splits.loading.records import Record
+from heldout.splits.loading.rows import (
+    Name,
+    Row,
+    Stratum,
+    Text,
+    Whole,
+    not_one_of,
+    read_row,
+    shown,
+    text_problem,
+)
 from heldout.splits.loading.text_files import Faults
-
-PAIR_CLASSES = tuple(member for member in NoteClass if member is not NoteClass.CLEAN)
 
 _LEVELS = {
     NoteClass.OMIT_COMPLETE: (TraceLevel.COMPLETE,),
@@ -32,7 +42,6 @@ class PairRow:
 
     where: str
     consultation: str
-    stratum: str
     pair_id: str
     note_class: NoteClass
     trace: TraceLevel | None
@@ -49,135 +58,150 @@ def read_pairs(records: Iterable[Record], faults: Faults) -> list[PairRow]:
     rows = []
     first: dict[str, str] = {}
     for record in records:
-        row = read_pair(Fields(record, faults))
+        omission = record.value.get("class") in list(_LEVELS)
+        row = read_row(_Omission if omission else _Pair, record, faults)
         pair_id = record.value.get("pair_id")
         if isinstance(pair_id, str) and pair_id in first:
             faults.add(record.where, f"pair_id: {pair_id!r} stands already at {first[pair_id]}")
         elif isinstance(pair_id, str):
             first[pair_id] = record.where
         if row is not None:
-            rows.append(row)
+            rows.append(row.as_pair(record.where))
     return rows
 
 
-def read_pair(fields: Fields) -> PairRow | None:
-    """The pair of one record; None after any fault in it."""
-    before = len(fields.faults.found)
-    pair_id, name = fields.name("pair_id"), fields.name("id")
-    stratum = fields.name("stratum", bar=False)
-    note_class = fields.choice("class", PAIR_CLASSES)
-    trace = read_trace(fields, "residual_level", note_class)
-    severity = read_severity(fields, note_class)
-    clean, errored = fields.text("clean"), fields.text("errored")
-    fact = fields.text("fact", optional=True) if fields.present("fact") else None
-    residual = _residual(fields)
-    _check_type(fields, note_class)
-    if clean is not None and errored is not None:
-        check_texts(fields, "errored", clean, errored)
-        _check_edit(fields, clean, errored)
-    if len(fields.faults.found) > before or note_class is None or clean is None or errored is None:
-        return None
-    source = fields.record.value.get("source")
-    return PairRow(
-        where=fields.record.where,
-        consultation=f"{stratum}|{name}",
-        stratum=str(stratum),
-        pair_id=str(pair_id),
-        note_class=note_class,
-        trace=trace,
-        severity=severity,
-        clean=clean,
-        errored=errored,
-        fact=fact,
-        residual=residual,
-        source=source if isinstance(source, str) else "",
-    )
+def check_level(level: str, note_class: NoteClass) -> None:
+    """Raise ValueError for a level that the class does not allow; only omissions have one."""
+    if not note_class.is_omission:
+        raise ValueError(f"{level} on a pair of class {note_class}: only omissions have a level")
+    if level not in (fitting := _LEVELS[note_class]):
+        raise ValueError(f"{level} does not fit class {note_class}: {' or '.join(fitting)}")
 
 
-def read_trace(fields: Fields, field: str, note_class: NoteClass | None) -> TraceLevel | None:
-    """The trace level, which must fit the class: only omissions have one."""
-    if note_class is None or note_class.is_omission:
-        level = fields.choice(field, tuple(TraceLevel), optional=note_class is None)
-        fitting = _LEVELS.get(note_class, ()) if note_class else ()
-        if level is not None and fitting and level not in fitting:
-            fields.fault(field, f"{level} does not fit class {note_class}: {' or '.join(fitting)}")
-        return level
-    if (given := fields.record.value.get(field)) is not None:
-        shown = given if isinstance(given, str) else type_name(given)
-        fields.fault(field, f"{shown} on a pair of class {note_class}: only omissions have a level")
-    return None
-
-
-def read_severity(fields: Fields, note_class: NoteClass | None) -> Severity | None:
-    """The severity; null only for additions and changes."""
-    if not fields.present("severity"):
-        return None
-    may_be_null = note_class is not None and note_class.is_commission
-    return fields.choice("severity", tuple(Severity), optional=may_be_null)
-
-
-def check_texts(fields: Fields, field: str, clean: str, errored: str) -> None:
-    """Note a fault where the two notes of a pair are the same."""
+def check_texts(clean: str, errored: str) -> None:
+    """Raise ValueError where the two notes of a pair are the same."""
     if clean == errored:
-        fields.fault(field, "is the same text as its clean twin")
-    elif clean.split() == errored.split():
-        fields.fault(field, "differs from its clean twin in white space only")
+        raise ValueError("is the same text as its clean twin")
+    if clean.split() == errored.split():
+        raise ValueError("differs from its clean twin in white space only")
 
 
-def _check_type(fields: Fields, note_class: NoteClass | None) -> None:
-    if "type" not in fields.record.value or note_class is None:
-        return
-    expected = "omit" if note_class.is_omission else str(note_class)
-    if (given := fields.record.value["type"]) != expected:
-        shown = repr(given) if isinstance(given, str) else type_name(given)
-        fields.fault("type", f"{shown} does not fit class {note_class}: {expected!r}")
+def _not_clean(note_class: Any) -> Any:
+    names = [str(member) for member in NoteClass if member is not NoteClass.CLEAN]
+    if note_class is not None and note_class not in names:
+        raise ValueError(not_one_of(note_class, names))
+    return note_class
 
 
-def _check_edit(fields: Fields, clean: str, errored: str) -> None:
-    # Where the file states its edit it can be replayed. Without one nothing is concluded from the
-    # texts: a fact stated in two places is removed by two edits, and the release has such pairs.
-    edit = fields.record.value.get("edit")
-    if edit is None:
-        return
-    if not isinstance(edit, dict):
-        fields.fault("edit", f"an object is needed, not {type_name(edit)}")
-        return
-    start, end, after = (edit.get(key) for key in ("start", "end", "after"))
-    if type(start) is not int or type(end) is not int or not isinstance(after, str):
-        fields.fault("edit", "needs start and end (whole numbers) and after (text)")
-    elif not 0 <= start <= end <= len(clean):
-        fields.fault("edit", f"start {start} and end {end} do not lie in the clean note")
-    elif clean[:start] + after + clean[end:] != errored:
-        fields.fault("edit", "does not turn the clean note into the errored one")
+def _sound_or_empty(text: str | None) -> str:
+    if text and (problem := text_problem(text)):
+        raise ValueError(problem)
+    return text or ""
 
 
-def _residual(fields: Fields) -> tuple[Site, ...]:
-    residual = fields.record.value.get("residual")
-    if residual is None:
-        return ()
-    if not isinstance(residual, dict):
-        fields.fault("residual", f"an object or null is needed, not {type_name(residual)}")
-        return ()
-    name = "verified_sites" if residual.get("verified_sites") else "sites"
-    sites = residual.get(name) or []
-    if not isinstance(sites, list):
-        fields.fault(f"residual.{name}", f"a list is needed, not {type_name(sites)}")
-        return ()
-    return tuple(_site(fields, f"residual.{name}[{n}]", site) for n, site in enumerate(sites))
+class _Site(Row):
+    quote: Annotated[str, AfterValidator(_sound_or_empty)]
+    section: Annotated[str | None, AfterValidator(_sound_or_empty)] = ""
+    strength: Annotated[str | None, AfterValidator(_sound_or_empty)] = ""
 
 
-def _site(fields: Fields, field: str, site: Any) -> Site:
-    if not isinstance(site, dict):
-        fields.fault(field, f"an object is needed, not {type_name(site)}")
-        return Site("", "", "")
-    values = {}
-    for key in ("quote", "section", "strength"):
-        value = site.get(key)
-        if value is None and key != "quote":
-            value = ""
-        elif not isinstance(value, str):
-            fields.fault(f"{field}.{key}", f"text is needed, not {type_name(value)}")
-        elif value and (problem := text_problem(value)):
-            fields.fault(f"{field}.{key}", problem)
-        values[key] = str(value)
-    return Site(**values)
+class _Residual(Row):
+    verified_sites: tuple[_Site, ...] = ()
+    sites: tuple[_Site, ...] = ()
+
+
+class _Edit(Row):
+    start: Whole
+    end: Whole
+    after: str
+
+
+class _Pair(Row):
+    """The fields of a pair. A validator sees the fields above its own, as far as they are sound."""
+
+    pair_id: Name
+    id: Name
+    stratum: Stratum
+    note_class: Annotated[NoteClass, BeforeValidator(_not_clean), Field(alias="class")]
+    residual_level: Any = None
+    severity: Severity | None
+    clean: Text
+    errored: Text
+    fact: Text | None
+    residual: _Residual | None = None
+    type: Any = None
+    edit: _Edit | None = None
+    source: Any = None
+
+    @field_validator("residual_level")
+    @classmethod
+    def _fits(cls, level: Any, info: ValidationInfo) -> Any:
+        note_class = info.data.get("note_class")
+        if level is None:
+            return None
+        if note_class is not None:
+            check_level(level if isinstance(level, str) else shown(level), note_class)
+        elif level not in list(TraceLevel):
+            raise ValueError(not_one_of(level, list(map(str, TraceLevel))))
+        return level
+
+    @field_validator("errored")
+    @classmethod
+    def _unlike(cls, errored: str, info: ValidationInfo) -> str:
+        check_texts(info.data.get("clean", ""), errored)
+        return errored
+
+    @field_validator("residual", mode="before")
+    @classmethod
+    def _chosen(cls, residual: Any) -> Any:
+        if not isinstance(residual, dict):
+            return residual
+        name = "verified_sites" if residual.get("verified_sites") else "sites"
+        return {name: residual.get(name) or ()}
+
+    @field_validator("type")
+    @classmethod
+    def _agrees(cls, given: Any, info: ValidationInfo) -> Any:
+        note_class = info.data.get("note_class")
+        if note_class is not None:
+            expected = "omit" if note_class.is_omission else str(note_class)
+            if given != expected:
+                raise ValueError(f"{shown(given)} does not fit class {note_class}: {expected!r}")
+        return given
+
+    @field_validator("edit")
+    @classmethod
+    def _replays(cls, edit: _Edit | None, info: ValidationInfo) -> _Edit | None:
+        # Where the file states its edit it can be replayed. Without one nothing is concluded from
+        # the texts: a fact stated in two places is removed by two edits, as in the release.
+        clean, errored = info.data.get("clean"), info.data.get("errored")
+        if edit is None or clean is None or errored is None:
+            return edit
+        if not 0 <= edit.start <= edit.end <= len(clean):
+            raise ValueError(f"start {edit.start} and end {edit.end} do not lie in the clean note")
+        if clean[: edit.start] + edit.after + clean[edit.end :] != errored:
+            raise ValueError("does not turn the clean note into the errored one")
+        return edit
+
+    def as_pair(self, where: str) -> PairRow:
+        sites = () if self.residual is None else self.residual.verified_sites or self.residual.sites
+        return PairRow(
+            where=where,
+            consultation=f"{self.stratum}|{self.id}",
+            pair_id=self.pair_id,
+            note_class=self.note_class,
+            trace=self.residual_level,
+            severity=self.severity,
+            clean=self.clean,
+            errored=self.errored,
+            fact=self.fact,
+            residual=tuple(Site(s.quote, s.section or "", s.strength or "") for s in sites),
+            source=self.source if isinstance(self.source, str) else "",
+        )
+
+
+class _Omission(_Pair):
+    """A pair that removed a fact has a level and a severity."""
+
+    residual_level: TraceLevel
+    severity: Severity

@@ -66,7 +66,7 @@ class InputFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One line of text that is not blank; `number` counts from 1."""
 
     number: int
@@ -107,13 +107,13 @@ def read_input(path: Path) -> InputFile:
     return InputFile(path, data, hashlib.sha256(raw).hexdigest())
 
 
-def text_lines(file: InputFile, faults: Faults) -> list[Line]:
+def text_lines(file: InputFile, faults: Faults) -> list[TextLine]:
     """The lines of `file` that are not blank and are sound text; the others are noted."""
     lines = []
     for number, raw in enumerate(_raw_lines(file), start=1):
         text = faults.attempt(decoded, f"{file.path}:{number}", raw) if raw.strip() else None
         if text is not None:
-            lines.append(Line(number, text.removesuffix("\r")))
+            lines.append(TextLine(number, text.removesuffix("\r")))
     return lines
 
 

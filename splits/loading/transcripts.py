@@ -1,4 +1,4 @@
-"""Where the transcript of a consultation comes from: a JSON Lines file, a folder, or a table."""
+"""Where the transcript of a consultation comes from: a JSON Lines file, or a folder."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import ValidationInfo, field_validator
+
 from heldout.splits.errors import BadInput
-from heldout.splits.loading.fields import Fields, text_problem
-from heldout.splits.loading.group_tables import TranscriptRow
-from heldout.splits.loading.json_records import Record
+from heldout.splits.loading.records import Record
+from heldout.splits.loading.rows import Name, Row, Stratum, Text, read_row, text_problem
 from heldout.splits.loading.text_files import Faults, InputFile, read_input, whole_text
 
 
@@ -34,37 +35,45 @@ class Transcripts:
     complete: bool = True
 
 
+class _ConsultationRow(Row):
+    """`stratum` stands behind the id it has to fit, so that its validator sees it."""
+
+    consultation_id: Name
+    transcript: Text
+    note: Text | None = None
+    stratum: Stratum | None = None
+
+    @field_validator("consultation_id")
+    @classmethod
+    def _in_two_parts(cls, name: str) -> str:
+        if not all(name.partition("|")):
+            raise ValueError(f"{name!r} is not of the form stratum|id")
+        return name
+
+    @field_validator("stratum")
+    @classmethod
+    def _agrees(cls, stratum: str | None, info: ValidationInfo) -> str | None:
+        name = info.data.get("consultation_id")
+        if stratum is not None and name is not None and name.partition("|")[0] != stratum:
+            raise ValueError(f"{stratum!r} does not fit consultation {name!r}")
+        return stratum
+
+
 def from_records(records: Iterable[Record], faults: Faults) -> dict[str, Transcript]:
     """Transcripts of `{consultation_id, transcript, note?, stratum?}` records."""
     found: dict[str, Transcript] = {}
     for record in records:
-        fields = Fields(record, faults)
-        name = fields.name("consultation_id")
-        text = fields.text("transcript")
-        note = fields.text("note", optional=True)
-        stratum = fields.name("stratum", optional=True, bar=False)
-        if name is None:
+        row = read_row(_ConsultationRow, record, faults)
+        name = record.value.get("consultation_id")
+        if not isinstance(name, str):
             continue
-        head, bar, tail = name.partition("|")
-        if not (head and bar and tail):
-            fields.fault("consultation_id", f"{name!r} is not of the form stratum|id")
-        elif stratum is not None and stratum != head:
-            fields.fault("stratum", f"{stratum!r} does not fit consultation {name!r}")
         if name in found:
-            fields.fault("consultation_id", f"{name!r} stands already at {found[name].where}")
-        else:
-            # A blank transcript is a fault of its own and must not count as missing as well.
-            found[name] = Transcript(record.where, text or "", note)
-    return found
-
-
-def from_rows(rows: Iterable[TranscriptRow], faults: Faults) -> dict[str, Transcript]:
-    """Transcripts of a table; rows of one group must not contradict each other."""
-    found: dict[str, Transcript] = {}
-    for row in rows:
-        known = found.setdefault(row.consultation, Transcript(row.where, row.text))
-        if known.text != row.text:
-            faults.add(row.where, f"transcript: differs from that of the group at {known.where}")
+            message = f"consultation_id: {name!r} stands already at {found[name].where}"
+            faults.add(record.where, message)
+            continue
+        # A blank transcript is a fault of its own and must not count as missing as well.
+        text, note = (row.transcript, row.note) if row else ("", None)
+        found[name] = Transcript(record.where, text, note)
     return found
 
 

@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from heldout.splits.chain import sync_folder
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
 from heldout.splits.loading.text_files import Faults, read_input, whole_text
@@ -100,6 +101,11 @@ class Partition:
             for name in SPLITS
         }
 
+    @property
+    def heldout_sha256(self) -> str:
+        """Digest of held-out alone: what looks are bought for."""
+        return self.split_sha256["heldout"]
+
     @cached_property
     def sha256(self) -> str:
         """Digest of the whole manifest, as computed from its content."""
@@ -163,15 +169,6 @@ def _write_new(path: Path, text: str) -> None:
     finally:
         Path(name).unlink()
     sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in `folder` durable, so that a new file survives a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def read_manifest(path: Path) -> Partition:

@@ -15,6 +15,9 @@ from importlib import resources
 from typing import Any
 
 import yaml
+from pydantic import TypeAdapter
+
+_Tree = dict[str, Any]
 
 VAGUE = "vague"
 """Name of the entry of a vocabulary group that stands where an attribute was never mentioned."""
@@ -39,7 +42,7 @@ class Concept:
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class FactWording:
     """Templates for one polarity of a kind; see the head of `wording.yaml`."""
 
     say: tuple[str, ...]
@@ -48,8 +51,8 @@ class Wording:
     again: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactKind:
     """A kind of fact: where it stands, what it carries, how it is worded."""
 
     name: str
@@ -57,11 +60,11 @@ class Kind:
     section: str
     second: str
     severity: str
-    details: tuple[str, ...]
-    hedged: str | None
-    topic: tuple[str, ...]
-    yes: Wording
-    no: Wording | None
+    details: tuple[str, ...] = ()
+    hedged: str | None = None
+    topic: tuple[str, ...] = ()
+    yes: FactWording
+    no: FactWording | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +72,11 @@ class Slot:
     """A place on the fact sheet: one concept or a pool of them, with the details it may carry."""
 
     id: str
-    kind: Kind
+    kind: FactKind
     values: tuple[str, ...]
     severity: str
     details: tuple[str, ...]
-    measure: str | None
+    measure: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,10 @@ class Manner:
     headings: Mapping[str, Mapping[str, tuple[str, ...]]]
     orders: tuple[tuple[str, ...], ...]
     talk: tuple[str, ...]
-    phrases: Mapping[str, tuple[str, ...]]
+    greetings: tuple[str, ...]
+    chatter: tuple[str, ...]
+    closings: tuple[str, ...]
+    hesitations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ class Catalogue:
     """Everything the generator can say."""
 
     words: Mapping[str, Mapping[str, Concept]]
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, FactKind]
     complaints: tuple[Complaint, ...]
     manner: Manner
 
@@ -108,7 +114,10 @@ class Catalogue:
 def catalogue() -> Catalogue:
     """The catalogue that ships with the package, read once a process."""
     root = resources.files(__package__)
-    kinds = {name: _kind(name, raw) for name, raw in _read(root / "wording.yaml").items()}
+    raw_kinds = _read(root / "wording.yaml")
+    kinds = TypeAdapter(dict[str, FactKind]).validate_python(
+        {name: {"name": name, **raw} for name, raw in raw_kinds.items()}
+    )
     folder = root / "complaints"
     files = sorted(
         (item for item in folder.iterdir() if item.name.endswith(".yaml")),
@@ -118,81 +127,48 @@ def catalogue() -> Catalogue:
         words=_words(_read(root / "vocabulary.yaml")),
         kinds=kinds,
         complaints=tuple(
-            _complaint(item.name.removesuffix(".yaml"), _read(item), kinds) for item in files
+            _complaint(item.name.removesuffix(".yaml"), kinds, **_read(item)) for item in files
         ),
-        manner=_manner(_read(root / "manner.yaml")),
+        manner=TypeAdapter(Manner).validate_python(_read(root / "manner.yaml")),
     )
 
 
-def _read(item: Any) -> dict[str, Any]:
+def _read(item: Any) -> _Tree:
     # The base loader keeps every scalar a string: «36.6», «10/7» and «no» are words here.
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    content: dict[str, Any] = yaml.load(item.read_text(encoding="utf-8"), Loader=loader)
+    content: _Tree = yaml.load(item.read_text(encoding="utf-8"), Loader=loader)
     return content
 
 
-def _words(raw: dict[str, Any]) -> dict[str, dict[str, Concept]]:
+def _words(raw: _Tree) -> dict[str, dict[str, Concept]]:
+    def concept(name: str, lay: list[str], clinical: list[str], **own: list[str]) -> Concept:
+        attributes = {attr: tuple(names) for attr, names in own.items()}
+        return Concept(name, tuple(lay), tuple(clinical), attributes)
+
     return {
-        group: {name: _concept(name, dict(spec)) for name, spec in concepts.items()}
+        group: {name: concept(name, **spec) for name, spec in concepts.items()}
         for group, concepts in raw.items()
     }
 
 
-def _concept(name: str, spec: dict[str, list[str]]) -> Concept:
-    lay, clinical = tuple(spec.pop("lay")), tuple(spec.pop("clinical"))
-    return Concept(name, lay, clinical, {attr: tuple(names) for attr, names in spec.items()})
-
-
-def _kind(name: str, raw: dict[str, Any]) -> Kind:
-    return Kind(
-        name=name,
-        group=raw["group"],
-        section=raw["section"],
-        second=raw["second"],
-        severity=raw["severity"],
-        details=tuple(raw.get("details", ())),
-        hedged=raw.get("hedged"),
-        topic=tuple(raw.get("topic", ())),
-        yes=_wording(raw["yes"]),
-        no=_wording(raw["no"]) if "no" in raw else None,
-    )
-
-
-def _wording(raw: dict[str, list[str]]) -> Wording:
-    return Wording(*(tuple(raw[part]) for part in ("say", "terse", "full", "again")))
-
-
-def _complaint(name: str, raw: dict[str, Any], kinds: Mapping[str, Kind]) -> Complaint:
+def _complaint(
+    name: str, kinds: Mapping[str, FactKind], slots: _Tree, narratives: _Tree
+) -> Complaint:
+    """A story has the slots of its complaint, and its own over them."""
     return Complaint(
         name,
         {
-            story: tuple(_slot(slot, kinds, spec) for slot, spec in {**raw["slots"], **own}.items())
-            for story, own in raw["narratives"].items()
+            story: tuple(_slot(slot, kinds, **spec) for slot, spec in {**slots, **own}.items())
+            for story, own in narratives.items()
         },
     )
 
 
-def _slot(name: str, kinds: Mapping[str, Kind], raw: dict[str, Any]) -> Slot:
-    kind = kinds[raw["kind"]]
-    return Slot(
-        id=name,
-        kind=kind,
-        values=tuple(raw["from"]) if "from" in raw else (raw["is"],),
-        severity=raw.get("severity", kind.severity),
-        details=tuple(raw.get("details", kind.details)),
-        measure=raw.get("measure"),
-    )
+def _slot(name: str, kinds: Mapping[str, FactKind], kind: str, **spec: Any) -> Slot:
+    pool = spec.pop("from", None) or [spec.pop("is")]
+    of_kind = kinds[kind]
+    defaults = {"severity": of_kind.severity, "details": of_kind.details}
+    return _SLOT.validate_python({**defaults, **spec, "id": name, "kind": of_kind, "values": pool})
 
 
-def _manner(raw: dict[str, Any]) -> Manner:
-    return Manner(
-        headings={
-            style: {section: tuple(variants) for section, variants in sections.items()}
-            for style, sections in raw["headings"].items()
-        },
-        orders=tuple(tuple(order) for order in raw["orders"]),
-        talk=tuple(raw["talk"]),
-        phrases={
-            name: tuple(raw[name]) for name in ("greetings", "chatter", "closings", "hesitations")
-        },
-    )
+_SLOT = TypeAdapter(Slot)

@@ -13,7 +13,7 @@ from heldout.splits.benchmark import NoteClass, Severity
 from heldout.splits.randomness import choice, shuffled, uniform
 from heldout.splits.synthetic.edits import DETAIL_SEVERITY, Edit, shows, swapped
 from heldout.splits.synthetic.notes import statement
-from heldout.splits.synthetic.sheets import Fact, Path, Sheet, detail_choices
+from heldout.splits.synthetic.sheets import Path, Sheet, SheetFact, detail_choices
 
 POLARITY = "polarity"
 
@@ -33,7 +33,7 @@ _SORTS = {
 
 def changes(sheet: Sheet, path: Path) -> Iterator[Edit]:
     """Every possible change, in random order, the sort of change drawn first."""
-    options: dict[str, list[tuple[Fact, str]]] = {}
+    options: dict[str, list[tuple[SheetFact, str]]] = {}
     for fact in sheet.facts:
         if len(fact.parts) == 1:
             for attr in _changeable(fact):
@@ -45,12 +45,11 @@ def changes(sheet: Sheet, path: Path) -> Iterator[Edit]:
                 yield _change(fact, claim, attr, sheet)
 
 
-def _change(fact: Fact, claim: Fact, attr: str, sheet: Sheet) -> Edit:
+def _change(fact: SheetFact, claim: SheetFact, attr: str, sheet: Sheet) -> Edit:
     before, after = statement(fact, fact.parts[0], sheet), statement(claim, fact.parts[0], sheet)
     critical = attr == "side" or DETAIL_SEVERITY.get(attr) == "critical"
     return Edit(
         note_class=NoteClass.CHANGE,
-        trace=None,
         severity=Severity.CRITICAL if critical else Severity(fact.slot.severity),
         fact=fact,
         claim=claim,
@@ -66,7 +65,7 @@ def _weighted_order(weights: Mapping[str, float], path: Path) -> list[str]:
     return sorted(weights, key=lambda name: -(uniform(*path, name) ** (1 / weights[name])))
 
 
-def _changeable(fact: Fact) -> list[str]:
+def _changeable(fact: SheetFact) -> list[str]:
     kind = fact.slot.kind
     names = [attr for attr in sorted(fact.known) if shows(fact, attr)]
     if kind.no is not None:
@@ -78,7 +77,7 @@ def _changeable(fact: Fact) -> list[str]:
     return names
 
 
-def _altered(fact: Fact, attr: str, path: Path) -> Fact | None:
+def _altered(fact: SheetFact, attr: str, path: Path) -> SheetFact | None:
     """`fact` with another value of `attr`; None where it has no other."""
     if attr == POLARITY:
         return replace(fact, affirmed=not fact.affirmed)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from heldout.splits.benchmark import NoteClass, TraceLevel
 from heldout.splits.synthetic.changes import POLARITY
-from heldout.splits.synthetic.difference import Difference
+from heldout.splits.synthetic.difference import TextDifference
 from heldout.splits.synthetic.edits import Edit
-from heldout.splits.synthetic.notes import Statement
-from heldout.splits.synthetic.sheets import Fact
+from heldout.splits.synthetic.notes import NoteStatement
+from heldout.splits.synthetic.sheets import SheetFact
 from heldout.splits.synthetic.surface import forms_of, mention
 
 MOST_WORDS = 30
@@ -26,10 +26,10 @@ class Rendered:
     transcript: str
     clean: str
     errored: str
-    difference: Difference
+    difference: TextDifference
 
 
-def core(fact: Fact) -> tuple[str, ...]:
+def core(fact: SheetFact) -> tuple[str, ...]:
     """Words that give the fact away: forms of what it is about, and its kind's topic words."""
     if "measure" in fact.attrs:
         return forms_of(fact, "measure")
@@ -37,14 +37,14 @@ def core(fact: Fact) -> tuple[str, ...]:
     return (() if silent else forms_of(fact, "value")) + fact.slot.kind.topic
 
 
-def fault_of(edit: Edit, texts: Rendered, clean: tuple[Statement, ...]) -> str | None:
+def fault_of(edit: Edit, texts: Rendered, clean: tuple[NoteStatement, ...]) -> str | None:
     """Why this pair must be dropped; None if it stands. `clean` are the sentences of its twin."""
     by_class = {NoteClass.ADD: _addition_fault, NoteClass.CHANGE: _change_fault}
     of_its_class = by_class.get(edit.note_class, _omission_fault)
     return _edit_fault(texts) or _collateral_fault(edit, texts, clean) or of_its_class(edit, texts)
 
 
-def unsupported(facts: tuple[Fact, ...], transcript: str, note: str) -> list[str]:
+def unsupported(facts: tuple[SheetFact, ...], transcript: str, note: str) -> list[str]:
     """Ids of slots whose fact cannot be found in the transcript or in the clean note."""
     missing = []
     for fact in facts:
@@ -62,7 +62,7 @@ def _edit_fault(texts: Rendered) -> str | None:
     return "edit too long" if longest > MOST_WORDS else None
 
 
-def _collateral_fault(edit: Edit, texts: Rendered, clean: tuple[Statement, ...]) -> str | None:
+def _collateral_fault(edit: Edit, texts: Rendered, clean: tuple[NoteStatement, ...]) -> str | None:
     """A fault if a sentence of the clean note that was not edited is gone from the errored one."""
     kept = [item.text for item in clean if item != edit.removed]
     lost = any(texts.errored.count(text) < kept.count(text) for text in kept)

@@ -23,8 +23,8 @@ def transcript(sheet: Sheet) -> str:
     """One turn a line, each starting with `[doctor]` or `[patient]`."""
     manner = catalogue().manner
     path = (*sheet.path, "talk")
-    exchanges = [choice(manner.phrases["greetings"], *path, "greeting")]
-    chatter = shuffled(manner.phrases["chatter"], *path, "chatter")
+    exchanges = [choice(manner.greetings, *path, "greeting")]
+    chatter = shuffled(manner.chatter, *path, "chatter")
     for section in manner.talk:
         facts = [fact for fact in sheet.facts if fact.slot.kind.section == section]
         for fact in shuffled(facts, *path, section):
@@ -33,7 +33,7 @@ def transcript(sheet: Sheet) -> str:
             exchanges.append(fill(template, fact, "lay", fact.known, here))
             if chatter and uniform(*here, "chatter") < CHATTER_RATE:
                 exchanges.append(chatter.pop())
-    exchanges.append(choice(manner.phrases["closings"], *path, "closing"))
+    exchanges.append(choice(manner.closings, *path, "closing"))
     return "\n".join(
         line for index, text in enumerate(exchanges) for line in _turns(text, (*path, index))
     )
@@ -42,7 +42,7 @@ def transcript(sheet: Sheet) -> str:
 def _turns(exchange: str, path: Path) -> list[str]:
     """The lines of one exchange «D> … P> …»."""
     pieces = [piece for piece in _TURN.split(exchange) if piece]
-    hesitations = catalogue().manner.phrases["hesitations"]
+    hesitations = catalogue().manner.hesitations
     lines = []
     for index in range(0, len(pieces), 2):
         text = pieces[index + 1].strip()

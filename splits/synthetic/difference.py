@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TextDifference:
     """`text[:start] + after + text[end:]` turns the first text into the second.
 
     `start` and `end` are character offsets into the first text, `before` is what stands there.
@@ -22,7 +22,7 @@ class Difference:
         return text[: self.start] + self.after + text[self.end :]
 
 
-def one_difference(first: str, second: str) -> Difference:
+def one_difference(first: str, second: str) -> TextDifference:
     """The stretch that makes `second` of `first`.
 
     Something taken out or put in is cut at the start of a sentence where the texts allow it: of
@@ -35,16 +35,16 @@ def one_difference(first: str, second: str) -> Difference:
     end, after_end = len(first) - tail, len(second) - tail
     if start == end:
         start = _sentence_start(second, start, after_end - start)
-        return Difference(start, start, "", second[start : start + after_end - end])
+        return TextDifference(start, start, "", second[start : start + after_end - end])
     if start == after_end:
         size = end - start
         start = _sentence_start(first, start, size)
-        return Difference(start, start + size, first[start : start + size], "")
+        return TextDifference(start, start + size, first[start : start + size], "")
     while start > 0 and not first[start - 1].isspace():
         start -= 1
     while end < len(first) and first[end - 1].isalnum() and first[end].isalnum():
         end, after_end = end + 1, after_end + 1
-    return Difference(start, end, first[start:end], second[start:after_end])
+    return TextDifference(start, end, first[start:end], second[start:after_end])
 
 
 def _shared(first: str, second: str) -> int:

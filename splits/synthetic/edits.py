@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import NoteClass, Severity, Site, TraceLevel
 from heldout.splits.randomness import choice
-from heldout.splits.synthetic.notes import Statement, layout_of, statement, statements_of
-from heldout.splits.synthetic.sheets import Fact, Path, Sheet
+from heldout.splits.synthetic.notes import NoteStatement, layout_of, statement, statements_of
+from heldout.splits.synthetic.sheets import Path, Sheet, SheetFact
 
 DETAIL_SEVERITY = {
     **dict.fromkeys(("dose", "frequency", "reaction", "action", "urgency", "which"), "critical"),
@@ -19,7 +19,7 @@ DETAIL_SEVERITY = {
 _RANK = {"critical": 0, "supporting": 1, "peripheral": 2}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """One edit of the clean note.
 
@@ -30,14 +30,14 @@ class Edit:
     """
 
     note_class: NoteClass
-    trace: TraceLevel | None
     severity: Severity
-    fact: Fact
-    claim: Fact | None
-    attr: str | None
-    removed: Statement | None
-    inserted: Statement | None
-    statements: tuple[Statement, ...]
+    fact: SheetFact
+    statements: tuple[NoteStatement, ...]
+    trace: TraceLevel | None = None
+    claim: SheetFact | None = None
+    attr: str | None = None
+    removed: NoteStatement | None = None
+    inserted: NoteStatement | None = None
     sites: tuple[Site, ...] = ()
 
     @property
@@ -58,22 +58,22 @@ class Edit:
         return f"{self.attr} left out of: {before}" if self.attr else before
 
 
-def clean_statements(sheet: Sheet) -> tuple[Statement, ...]:
+def clean_statements(sheet: Sheet) -> tuple[NoteStatement, ...]:
     """The sentences of the unedited note, in order."""
     return tuple(item for fact in sheet.facts for item in statements_of(fact, sheet))
 
 
-def swapped(sheet: Sheet, before: Statement, after: Statement) -> tuple[Statement, ...]:
+def swapped(sheet: Sheet, before: NoteStatement, after: NoteStatement) -> tuple[NoteStatement, ...]:
     """The sentences of the unedited note with one exchanged."""
     return tuple(after if item == before else item for item in clean_statements(sheet))
 
 
-def shows(fact: Fact, attr: str) -> bool:
+def shows(fact: SheetFact, attr: str) -> bool:
     """True if the note words this detail: a denied fact has none, a restatement only some."""
     return fact.affirmed and (fact.parts[0] == "primary" or attr in fact.kept)
 
 
-def removal(fact: Fact, sheet: Sheet, trace: TraceLevel) -> Edit | None:
+def removal(fact: SheetFact, sheet: Sheet, trace: TraceLevel) -> Edit | None:
     """Take a fact out: wholly where it stands once, its main statement where it stands twice."""
     twice = len(fact.parts) == 2
     if twice is not (trace is TraceLevel.PARTIAL_STRONG):
@@ -85,16 +85,13 @@ def removal(fact: Fact, sheet: Sheet, trace: TraceLevel) -> Edit | None:
         trace=trace,
         severity=Severity(fact.slot.severity),
         fact=fact,
-        claim=None,
-        attr=None,
         removed=gone,
-        inserted=None,
         statements=tuple(item for item in clean_statements(sheet) if item != gone),
         sites=tuple(_site(item, sheet, "strong") for item in left),
     )
 
 
-def detail_removal(fact: Fact, sheet: Sheet, path: Path) -> Edit | None:
+def detail_removal(fact: SheetFact, sheet: Sheet, path: Path) -> Edit | None:
     """Take one known detail out of a fact that stands once; its topic stays."""
     shown = [attr for attr in sorted(fact.known) if shows(fact, attr)]
     if len(fact.parts) != 1 or not shown:
@@ -109,7 +106,6 @@ def detail_removal(fact: Fact, sheet: Sheet, path: Path) -> Edit | None:
             max(DETAIL_SEVERITY[attr], fact.slot.severity, key=_RANK.__getitem__),
         ),
         fact=fact,
-        claim=None,
         attr=attr,
         removed=before,
         inserted=after,
@@ -118,22 +114,19 @@ def detail_removal(fact: Fact, sheet: Sheet, path: Path) -> Edit | None:
     )
 
 
-def addition(fact: Fact, sheet: Sheet) -> Edit:
+def addition(fact: SheetFact, sheet: Sheet) -> Edit:
     """State a fact that never came up, in its own place, as a note of this complaint would."""
     claim = replace(fact, parts=fact.parts[:1])
     facts = sorted((*sheet.facts, claim), key=lambda item: sheet.order.index(item.slot.id))
     return Edit(
         note_class=NoteClass.ADD,
-        trace=None,
         severity=Severity(fact.slot.severity),
         fact=claim,
         claim=claim,
-        attr=None,
-        removed=None,
         inserted=statement(claim, claim.parts[0], sheet),
         statements=tuple(item for each in facts for item in statements_of(each, sheet)),
     )
 
 
-def _site(item: Statement, sheet: Sheet, strength: str) -> Site:
+def _site(item: NoteStatement, sheet: Sheet, strength: str) -> Site:
     return Site(item.text, layout_of(sheet).headings[item.section].rstrip(":"), strength)

@@ -6,21 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from heldout.splits.benchmark import (
-    Benchmark,
-    CleanMeans,
-    Consultation,
-    Note,
-    NoteClass,
-    NoteLabel,
-    note_id,
-)
+from heldout.splits.benchmark import Benchmark, CleanMeans, Consultation
 from heldout.splits.errors import BadInput
+from heldout.splits.loading.grouping import consultation_of
+from heldout.splits.loading.pairs import PairRow
 from heldout.splits.randomness import bits, shuffled
 from heldout.splits.synthetic.catalogue import Complaint, catalogue
 from heldout.splits.synthetic.checks import Rendered, fault_of, unsupported
 from heldout.splits.synthetic.dialogue import transcript
-from heldout.splits.synthetic.difference import Difference, one_difference
+from heldout.splits.synthetic.difference import TextDifference, one_difference
 from heldout.splits.synthetic.edits import Edit, clean_statements
 from heldout.splits.synthetic.notes import layout_of, note_text
 from heldout.splits.synthetic.plan import FEWEST_PAIRS, Sort, candidates, wanted
@@ -39,7 +33,7 @@ class Pair:
     edit: Edit
     clean: str
     errored: str
-    difference: Difference
+    difference: TextDifference
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,35 +138,20 @@ def _pair(
 
 
 def _as_consultation(drawn: Draw) -> Consultation:
-    siblings = (drawn.clean, *(pair.errored for pair in drawn.pairs))
-    twin = note_id(drawn.id, drawn.clean, NoteClass.CLEAN, drawn.clean)
-    clean = Note(
-        label=NoteLabel(twin, drawn.id, drawn.stratum, NoteClass.CLEAN, twin),
-        text=drawn.clean,
-        transcript=drawn.transcript,
-        siblings=siblings,
-    )
-    errored = tuple(_errored(pair, drawn, clean) for pair in drawn.pairs)
-    return Consultation(drawn.id, drawn.stratum, drawn.transcript, (clean,), errored)
-
-
-def _errored(pair: Pair, drawn: Draw, clean: Note) -> Note:
-    edit = pair.edit
-    return Note(
-        label=NoteLabel(
-            id=note_id(drawn.id, pair.errored, edit.note_class, clean.text),
+    rows = [
+        PairRow(
+            where="",
             consultation=drawn.id,
-            stratum=drawn.stratum,
-            note_class=edit.note_class,
-            twin=clean.id,
-            trace=edit.trace,
-            severity=edit.severity,
-            source=VERSION,
             pair_id=pair.id,
-        ),
-        text=pair.errored,
-        transcript=drawn.transcript,
-        fact=edit.description,
-        residual=edit.sites,
-        siblings=clean.siblings,
-    )
+            note_class=pair.edit.note_class,
+            trace=pair.edit.trace,
+            severity=pair.edit.severity,
+            clean=drawn.clean,
+            errored=pair.errored,
+            fact=pair.edit.description,
+            residual=pair.edit.sites,
+            source=VERSION,
+        )
+        for pair in drawn.pairs
+    ]
+    return consultation_of(drawn.id, drawn.transcript, {drawn.clean}, rows)

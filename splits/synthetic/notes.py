@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from heldout.splits.randomness import choice, uniform
 from heldout.splits.synthetic.catalogue import catalogue
-from heldout.splits.synthetic.sheets import Fact, Sheet
+from heldout.splits.synthetic.sheets import Sheet, SheetFact
 from heldout.splits.synthetic.surface import fill, wording_of
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class NoteStatement:
     """One sentence of a note: the fact's slot, which of its places this is, section and words."""
 
     slot: str
@@ -45,28 +45,28 @@ def layout_of(sheet: Sheet) -> Layout:
     )
 
 
-def statements_of(fact: Fact, sheet: Sheet) -> tuple[Statement, ...]:
+def statements_of(fact: SheetFact, sheet: Sheet) -> tuple[NoteStatement, ...]:
     """The sentences that state `fact` in a note of this consultation."""
     return tuple(statement(fact, part, sheet) for part in fact.parts)
 
 
-def statement(fact: Fact, part: str, sheet: Sheet) -> Statement:
+def statement(fact: SheetFact, part: str, sheet: Sheet) -> NoteStatement:
     """One sentence: `primary` where the fact belongs, `second` under its other heading."""
     kind, wording = fact.slot.kind, wording_of(fact)
     here = (*sheet.path, "note", fact.slot.id, part)
     if part == "primary":
         templates = wording.terse if sheet.style == "terse" else wording.full
         text = fill(choice(templates, *here), fact, "clinical", fact.known, here)
-        return Statement(fact.slot.id, part, kind.section, text)
+        return NoteStatement(fact.slot.id, part, kind.section, text)
     kept = replace(
         fact,
         attrs={k: v for k, v in fact.attrs.items() if k not in fact.slot.details or k in fact.kept},
     )
     text = fill(choice(wording.again, *here), kept, "clinical", fact.known & fact.kept, here)
-    return Statement(fact.slot.id, part, kind.second, text)
+    return NoteStatement(fact.slot.id, part, kind.second, text)
 
 
-def note_text(statements: Iterable[Statement], layout: Layout) -> str:
+def note_text(statements: Iterable[NoteStatement], layout: Layout) -> str:
     """The note; a heading stands only where a statement follows."""
     by_section: dict[str, list[str]] = {}
     for item in statements:

@@ -33,7 +33,7 @@ Path = tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class SheetFact:
     """A filled slot.
 
     `attrs` names the concept of every attribute, the value among them; `known` the details that
@@ -61,10 +61,9 @@ class Sheet:
     complaint: str
     narrative: str
     style: str
-    detail_rate: float
     order: tuple[str, ...]
-    facts: tuple[Fact, ...]
-    left_out: tuple[Fact, ...]
+    facts: tuple[SheetFact, ...]
+    left_out: tuple[SheetFact, ...]
 
 
 def draw_sheet(complaint: Complaint, path: Path) -> Sheet:
@@ -80,7 +79,6 @@ def draw_sheet(complaint: Complaint, path: Path) -> Sheet:
         complaint=complaint.name,
         narrative=narrative,
         style=choice(("terse", "full"), *path, "style"),
-        detail_rate=rate,
         order=tuple(slot.id for slot in slots),
         facts=tuple(fact for fact in facts if fact.slot.id in filled),
         left_out=tuple(fact for fact in facts if fact.slot.id not in filled),
@@ -111,7 +109,7 @@ def _filled(slots: list[Slot], fill: float, path: Path) -> set[str]:
     }
 
 
-def _draw_fact(slot: Slot, rate: float, path: Path) -> Fact:
+def _draw_fact(slot: Slot, rate: float, path: Path) -> SheetFact:
     kind = slot.kind
     value = choice(slot.values, *path, "value")
     attrs = {"value": value}
@@ -127,7 +125,7 @@ def _draw_fact(slot: Slot, rate: float, path: Path) -> Fact:
         if options:
             attrs[attr] = choice(options, *path, attr)
     details = [attr for attr in slot.details if attr in attrs]
-    return Fact(
+    return SheetFact(
         slot=slot,
         affirmed=kind.no is None or uniform(*path, "affirmed") < 0.5,
         attrs=attrs,

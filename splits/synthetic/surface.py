@@ -6,13 +6,13 @@ import re
 from functools import lru_cache
 
 from heldout.splits.randomness import Part, choice
-from heldout.splits.synthetic.catalogue import VAGUE, Wording, catalogue
-from heldout.splits.synthetic.sheets import Fact, Path
+from heldout.splits.synthetic.catalogue import VAGUE, FactWording, catalogue
+from heldout.splits.synthetic.sheets import Path, SheetFact
 
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
-def wording_of(fact: Fact) -> Wording:
+def wording_of(fact: SheetFact) -> FactWording:
     """The templates that fit the fact's polarity."""
     kind = fact.slot.kind
     if fact.affirmed:
@@ -22,7 +22,7 @@ def wording_of(fact: Fact) -> Wording:
     return kind.no
 
 
-def fill(template: str, fact: Fact, register: str, known: frozenset[str], path: Path) -> str:
+def fill(template: str, fact: SheetFact, register: str, known: frozenset[str], path: Path) -> str:
     """`template` with forms of the register (`lay` or `clinical`), tidied.
 
     An unknown detail is worded vaguely or left blank, drawn like any other form. Forms hang on
@@ -72,7 +72,7 @@ def mention(forms: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{inner})(?!\w)", re.IGNORECASE)
 
 
-def forms_of(fact: Fact, attr: str) -> tuple[str, ...]:
+def forms_of(fact: SheetFact, attr: str) -> tuple[str, ...]:
     """Every form of one attribute's concept."""
     group = fact.slot.kind.group if attr == "value" else attr
     return catalogue().words[group][fact.attrs[attr]].forms

@@ -16,9 +16,8 @@ import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import yaml
-
 from heldout.splits.errors import BadInput, Fault
+from heldout.splits.loading.yaml_file import read_yaml
 from heldout.students.models.pins import PinnedModel, Pins
 
 ROLES = ("judge", "extractor", "auditor", "second_look", "reflector")
@@ -29,14 +28,14 @@ def read_roles(path: Path, pins: Pins) -> dict[str, PinnedModel]:
 
     Raises BadInput with every fault: an unknown role, a model that is not pinned.
     """
-    document = yaml.safe_load(path.read_text("utf-8"))
-    roles = document.get("roles") or {}
+    file = read_yaml(path)
+    roles = file.tree.get("roles") or {}
     if not isinstance(roles, Mapping):
-        raise BadInput.one(f"{path}: roles", "must map roles to names of models")
+        raise BadInput.one(file.where(("roles",)), "must map roles to names of models")
     faults: list[Fault] = []
     found: dict[str, PinnedModel] = {}
     for role, name in roles.items():
-        where = f"{path}: roles.{role}"
+        where = file.where(("roles", role))
         if role not in ROLES:
             near = difflib.get_close_matches(str(role), ROLES, n=1)
             hint = f"did you mean {near[0]}?" if near else f"roles: {', '.join(ROLES)}"

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from heldout.splits.errors import BadInput, Fault
+from heldout.splits.loading.yaml_file import YamlFile, read_yaml
 from heldout.students.models.secrets import looks_secret, redact
 
 Price = Annotated[float, Field(ge=0)]
@@ -67,21 +67,21 @@ RESERVED = frozenset(
 
 def read_entries(path: Path) -> dict[str, Entry]:
     """The entries of the file by name. Raises BadInput with every fault found."""
-    document, lines = _document(path)
+    file = _document(path)
     entries: dict[str, Entry] = {}
     faults: list[Fault] = []
-    for name, fields in document.items():
-        where = f"{path}:{lines.get(('models', name), 0)}: models.{name}"
+    for name, fields in file.tree["models"].items():
+        where = file.where(("models", name))
         try:
-            entry = Entry.model_validate(fields)
+            entry = Entry.model_validate({} if fields is None else fields)
         except ValidationError as error:
-            faults.extend(_faults(error, path, lines, name))
+            faults.extend(_faults(error, file, name))
             continue
         entries[name] = entry
         faults.extend(_unfit(entry, where))
         if "/" not in (entry.model or name):
             faults.append(Fault(where, "a model id is <provider>/<model>; give `model`"))
-    faults.extend(_clashes(entries, path))
+    faults.extend(_clashes(entries, file))
     if faults:
         raise BadInput(faults)
     return entries
@@ -108,7 +108,7 @@ def _unfit(entry: Entry, where: str) -> Iterator[Fault]:
         yield Fault(where, "door: direct needs an api_base")
 
 
-def _clashes(entries: Mapping[str, Entry], path: Path) -> Iterator[Fault]:
+def _clashes(entries: Mapping[str, Entry], file: YamlFile) -> Iterator[Fault]:
     """Calls are told apart by the model's id, so one id may not mean two endpoints."""
     ways: dict[str, tuple[str, tuple[str | None, ...]]] = {}
     for name, entry in entries.items():
@@ -116,50 +116,26 @@ def _clashes(entries: Mapping[str, Entry], path: Path) -> Iterator[Fault]:
         first, known = ways.setdefault(entry.model or name, (name, way))
         if way != known:
             yield Fault(
-                f"{path}: models.{name}",
+                file.where(("models", name)),
                 f"asks for {entry.model or name} at another endpoint than models.{first}; "
                 "one id means one endpoint",
             )
 
 
-Lines = dict[tuple[str, ...], int]
+def _document(path: Path) -> YamlFile:
+    shape = "must hold `models`, a mapping of names to pins, and at most `roles` beside"
+    file = read_yaml(path, shape)
+    if not isinstance(file.tree.get("models"), dict) or not set(file.tree) <= {"models", "roles"}:
+        raise BadInput.one(str(path), shape)
+    return file
 
 
-def _document(path: Path) -> tuple[dict[str, Any], Lines]:
-    try:
-        text = path.read_text("utf-8")
-        document = yaml.safe_load(text)
-        lines = dict(_lines(yaml.compose(text, yaml.SafeLoader), 3))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput.one(str(path), f"cannot be read: {error}") from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise BadInput.one(str(path), f"not YAML: {error}") from error
-    models = document.get("models") if isinstance(document, dict) else None
-    if not isinstance(models, dict) or not set(document) <= {"models", "roles"}:
-        raise BadInput.one(
-            str(path), "must hold `models`, a mapping of names to pins, and at most `roles` beside"
-        )
-    named = {str(name): {} if fields is None else fields for name, fields in models.items()}
-    return named, lines
-
-
-def _lines(node: yaml.Node | None, depth: int) -> Iterator[tuple[tuple[str, ...], int]]:
-    if not depth or not isinstance(node, yaml.MappingNode):
-        return
-    for key, value in node.value:
-        yield (str(key.value),), key.start_mark.line + 1
-        for inner, line in _lines(value, depth - 1):
-            yield (str(key.value), *inner), line
-
-
-def _faults(error: ValidationError, path: Path, lines: Lines, name: str) -> Iterator[Fault]:
+def _faults(error: ValidationError, file: YamlFile, name: str) -> Iterator[Fault]:
     for found in error.errors(include_url=False, include_input=False):
-        keys = tuple(map(str, found["loc"]))
-        line = lines.get(("models", name, *keys[:1])) or lines.get(("models", name), 0)
         said = found["msg"]
         if found["type"] == "extra_forbidden":
-            said = f"no such field{_near(keys[-1], Entry.model_fields)}"
-        yield Fault(f"{path}:{line}: {'.'.join(('models', name, *keys))}", said)
+            said = f"no such field{_near(str(found['loc'][-1]), Entry.model_fields)}"
+        yield Fault(file.where(("models", name, *found["loc"])), said)
 
 
 def _near(word: str, known: Iterable[str]) -> str:

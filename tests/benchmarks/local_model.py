@@ -62,7 +62,7 @@ def main() -> None:
         began = time.monotonic()
         ended = start(prepare(CONFIG, ["tracking.enabled=false"], run), run, Options(quiet=True))
         took = time.monotonic() - began
-        rows = list(read_rows(f"sqlite:///{ended.run.store}"))
+        rows = list(read_rows(f"sqlite:///{ended.files.store}"))
         summary = ended.run.to_json()
     print(f"{len(rows)} calls in {took:.0f} s, decision {summary['decision']}")
     print("| calls | n | prompt tokens | of them cached | written | seconds a call |")

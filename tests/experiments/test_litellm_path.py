@@ -44,8 +44,8 @@ def reflections(folder, pytestconfig, pins):
     small = ("benchmark.synthetic.consultations=14", "search.iterations=10", "search.stall=10")
     settings = (*small, "tracking.enabled=false")
     ended = start(prepare(config, settings, folder / "run"), folder / "run", Options(quiet=True))
-    run_id = ended.events[0].body["run_id"]
-    store = CallStore(f"sqlite:///{ended.run.store}", run_id)
+    run_id = ended.run.run_id
+    store = CallStore(f"sqlite:///{ended.files.store}", run_id)
     asked = [call for call in store.calls() if call.messages is not None][:10]
     store.close()
     pin = pins["sim/reflector"]

@@ -237,4 +237,4 @@ def test_a_clock_that_jumps_back_changes_nothing(tmp_path, monkeypatch, config, 
     ended = begin(config, tmp_path / "run")
     assert lineage_of(ended) == lineage
     assert ended.run.to_json()["budget"]["wall_s"] >= 0
-    assert ended.run.report.stat().st_size > 0
+    assert ended.files.report.stat().st_size > 0

@@ -15,8 +15,7 @@ from tests.soak.repeating import lineage_under
 
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import Ended, Options
-from heldout.gepa.record.events import EventKind
-from heldout.gepa.record.run import Record
+from heldout.gepa.candidates import Origin
 from heldout.students.simulated.skills import Skill, read_block
 
 EFFECTS = (0.0, 0.5, 1.0, 2.0)
@@ -94,17 +93,16 @@ def emission(folder: Path, effect: float, seed: int) -> dict[str, Any]:
         folder, "quickstart.yaml", [f"seed={seed}", f"student.parameters.effect={effect}"]
     )
     summary = ended.run.to_json()
-    record = Record.of(ended.events)
-    winner = record.candidates[summary["winner"]["id"]]
-    seeds = [b["block"] for b in record.candidates.values() if b["kind"] == "seed"]
+    winner = ended.run.candidates[summary["winner"]["id"]]
+    seeds = [c.block for c in ended.run.candidates.values() if c.kind is Origin.SEED]
     return {
         "decision": summary["decision"],
         "reason": summary["reason"],
         "difference": summary["heldout"] and summary["heldout"]["difference"],
         "accept": summary["accept"]["winner"]["paired_omissions"],
         "baseline": summary["accept"]["baseline"]["paired_omissions"],
-        "inventory": Skill.INVENTORY in read_block(winner["block"]),
-        "own_wording": winner["block"] not in seeds,
+        "inventory": Skill.INVENTORY in read_block(winner.block or ""),
+        "own_wording": winner.block not in seeds,
         "wall_s": summary["budget"]["wall_s"],
         "lineage_sha256": summary["lineage_sha256"],
     }
@@ -113,10 +111,10 @@ def emission(folder: Path, effect: float, seed: int) -> dict[str, Any]:
 def placebo(folder: Path, seed: int) -> dict[str, Any]:
     """What every rule says of a winner that differs from its baseline by noise alone."""
     ended = campaign(folder, "placebo.yaml", [f"seed={seed}", "gate.pre_gate=off"])
-    gate = Record.of(ended.events).last(EventKind.GATE)
+    gate = ended.run.gate
     assert gate is not None  # a finished campaign has a decision
     return {
-        "decision": gate["decision"],
-        "reason": gate["reason"],
-        "ships": {v["rule"]: v["ships"] for v in gate.get("verdicts", [])},
+        "decision": gate.decision,
+        "reason": gate.reason,
+        "ships": {v.rule: v.ships for v in gate.verdicts},
     }

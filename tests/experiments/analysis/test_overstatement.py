@@ -16,9 +16,9 @@ pytestmark = pytest.mark.campaign
 def test_every_estimate_stands_beside_the_others_and_the_run_is_left_alone(tmp_path: Path) -> None:
     ended = run_small(tmp_path, {"gate": {"pre_gate": "off"}, "search": {"iterations": 8}})
     found = summary(ended)
-    before = {p: p.read_bytes() for p in ended.run.path.rglob("*") if p.is_file()}
+    before = {p: p.read_bytes() for p in ended.files.path.rglob("*") if p.is_file()}
     told: list[str] = []
-    report = optimism_of(ended.run.path, 3, told.append)
+    report = optimism_of(ended.files.path, 3, told.append)
     assert report.accept == found["accept"]["winner"]["paired_omissions"]
     assert report.corrected == report.accept - report.selection.value
     if found["heldout"]:
@@ -28,7 +28,7 @@ def test_every_estimate_stands_beside_the_others_and_the_run_is_left_alone(tmp_p
     assert len(told) == 3
     assert described(report)["placebo_is_simulated"] is True
     assert "accept figure of the winner" in optimism_text(report)
-    after = {p: p.read_bytes() for p in ended.run.path.rglob("*") if p.is_file()}
+    after = {p: p.read_bytes() for p in ended.files.path.rglob("*") if p.is_file()}
     assert before == after
 
 
@@ -37,4 +37,4 @@ def test_a_run_without_a_winner_has_no_optimism(tmp_path: Path) -> None:
     if summary(ended)["accept"] is not None:
         pytest.skip("the cap was wide enough to find a winner")
     with pytest.raises(BadInput, match="has no winner on accept yet"):
-        optimism_of(ended.run.path, 0)
+        optimism_of(ended.files.path, 0)

@@ -16,10 +16,9 @@ from tests.support.campaigns import SMALL, resume_small, run_small, summary, wri
 from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare
 from heldout.experiments.campaigns.verify import verify_run
-from heldout.gepa.record.run import Run
 from heldout.gepa.emission import withdraw
-from heldout.gepa.record.events import EventKind
-from heldout.gepa.record.run import Record
+from heldout.gepa.record.events import EventKind, Phase, PhaseEvent
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.hashing import sha256_file, sha256_text
 from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, FinishReason, Usage
@@ -81,20 +80,19 @@ def test_an_emitted_run_has_file_card_and_journal_that_agree_hash_for_hash(tmp_p
     assert (found["status"], found["decision"], found["reason"]) == ("finished", "emitted", None)
     prompt = Path(found["prompt_file"])
     card = yaml.safe_load(prompt.with_suffix(".card.yaml").read_text())
-    record = Record.of(ended.events)
-    emission = record.last(EventKind.EMISSION)
-    assert sha256_file(prompt) == card["prompt_sha256"] == emission["prompt_sha256"]
-    assert sha256_file(prompt.with_suffix(".card.yaml")) == emission["card_sha256"]
-    winner = record.candidates[found["winner"]["id"]]
-    assert winner["block"] in prompt.read_text()
-    assert sha256_text(winner["block"]) == card["block_sha256"] == found["winner"]["sha256"]
-    gate = next(e for e in ended.events if e.kind is EventKind.PHASE and e.body["name"] == "emit")
+    emission = ended.run.emission
+    assert sha256_file(prompt) == card["prompt_sha256"] == emission.prompt_sha256
+    assert sha256_file(prompt.with_suffix(".card.yaml")) == emission.card_sha256
+    winner = ended.run.candidates[found["winner"]["id"]]
+    assert winner.block in prompt.read_text()
+    assert sha256_text(winner.block) == card["block_sha256"] == found["winner"]["sha256"]
+    gate = next(e for e in ended.run.events if e.body == PhaseEvent(name=Phase.EMIT))
     assert card["journal_head"] == gate.hash
     assert card["student_budget"] == {"max_tokens": 1500, "reasoning_effort": None}
     assert card["simulated"] is True
     assert any("simulated" in line for line in card["does_not_show"])
-    assert json.loads((ended.run.gate).read_text())["decision"] == "emitted"
-    assert verify_run(ended.run.path).exit_status == 0
+    assert json.loads((ended.files.gate).read_text())["decision"] == "emitted"
+    assert verify_run(ended.files.path).exit_status == 0
 
 
 def test_no_prompt_file_exists_after_a_refused_gate(tmp_path: Path) -> None:
@@ -107,9 +105,9 @@ def test_no_prompt_file_exists_after_a_refused_gate(tmp_path: Path) -> None:
     found = summary(ended)
     assert found["decision"] in ("refused", "not_confirmed")
     assert found["prompt_file"] is None
-    assert not (ended.run.path / "prompts").exists()
-    assert not list(ended.run.path.rglob("*.card.yaml"))
-    assert json.loads(ended.run.gate.read_text())["decision"] == found["decision"]
+    assert not (ended.files.path / "prompts").exists()
+    assert not list(ended.files.path.rglob("*.card.yaml"))
+    assert json.loads(ended.files.gate.read_text())["decision"] == found["decision"]
 
 
 def test_a_winner_that_is_a_seed_is_not_confirmed(tmp_path: Path) -> None:
@@ -117,7 +115,7 @@ def test_a_winner_that_is_a_seed_is_not_confirmed(tmp_path: Path) -> None:
     found = summary(ended)
     assert (found["decision"], found["reason"]) == ("not_confirmed", "seed_won")
     assert found["heldout"] is None
-    kinds = [body["kind"] for body in Record.of(ended.events).bodies(EventKind.LOOK)]
+    kinds = [look.kind for look in ended.run.looks]
     assert kinds == ["baseline"]
 
 
@@ -158,10 +156,10 @@ def test_another_seed_is_another_lineage(tmp_path: Path) -> None:
 def test_a_run_cut_anywhere_resumes_to_the_same_lineage_and_buys_nothing_twice(tmp_path) -> None:
     whole = run_small(tmp_path)
     expected = summary(whole)["lineage_sha256"]
-    lines = whole.run.journal.read_bytes().splitlines(keepends=True)
+    lines = whole.files.journal.read_bytes().splitlines(keepends=True)
     for cut in range(1, len(lines), max(1, len(lines) // 12)):
         run = tmp_path / f"cut{cut}"
-        shutil.copytree(whole.run.path, run)
+        shutil.copytree(whole.files.path, run)
         shutil.rmtree(run / "prompts", ignore_errors=True)
         (run / "journal.jsonl").write_bytes(
             b"".join(lines[:cut]) + lines[cut][: len(lines[cut]) // 2]
@@ -174,9 +172,9 @@ def test_a_run_cut_anywhere_resumes_to_the_same_lineage_and_buys_nothing_twice(t
 
 def test_resume_of_a_finished_run_changes_nothing(tmp_path: Path) -> None:
     ended = run_small(tmp_path)
-    before = {p: p.read_bytes() for p in ended.run.path.rglob("*") if p.is_file()}
-    again = resume_small(ended.run.path)
-    after = {p: p.read_bytes() for p in ended.run.path.rglob("*") if p.is_file()}
+    before = {p: p.read_bytes() for p in ended.files.path.rglob("*") if p.is_file()}
+    again = resume_small(ended.files.path)
+    after = {p: p.read_bytes() for p in ended.files.path.rglob("*") if p.is_file()}
     assert summary(again) == summary(ended)
     assert before == after
 
@@ -185,15 +183,15 @@ def test_resume_of_a_directory_with_only_a_configuration_starts_it(tmp_path: Pat
     ended = run_small(tmp_path)
     fresh = tmp_path / "fresh"
     fresh.mkdir()
-    shutil.copy(ended.run.config, fresh / "config.yaml")
+    shutil.copy(ended.files.config, fresh / "config.yaml")
     assert summary(resume_small(fresh))["lineage_sha256"] == summary(ended)["lineage_sha256"]
 
 
 def test_a_changed_journal_is_refused_on_resume(tmp_path: Path) -> None:
     ended = run_small(tmp_path)
-    text = ended.run.journal.read_text()
-    ended.run.journal.write_text(text.replace('"best":0', '"best":1', 1))
-    found = verify_run(ended.run.path)
+    text = ended.files.journal.read_text()
+    ended.files.journal.write_text(text.replace('"best":0', '"best":1', 1))
+    found = verify_run(ended.files.path)
     assert found.exit_status == 1
     assert re.search(r"line \d+: was changed after it was written", found.fault)
 
@@ -207,9 +205,9 @@ def test_a_hard_cap_stops_with_status_3_and_resume_with_a_higher_one_goes_on(tmp
     found = summary(ended)
     assert (found["status"], found["finish_reason"]) == ("stopped", "hard_cap")
     assert found["decision"] is None
-    again = resume_small(ended.run.path)
+    again = resume_small(ended.files.path)
     assert again.exit_status == 3
-    raised = resume_small(ended.run.path, settings=(f"budget.calls={10 * needed}",))
+    raised = resume_small(ended.files.path, settings=(f"budget.calls={10 * needed}",))
     assert raised.exit_status == 0
     assert summary(raised)["lineage_sha256"] == whole["lineage_sha256"]
 
@@ -222,10 +220,10 @@ def test_a_cap_that_cannot_pay_for_the_confirmation_is_refused_before_any_call(t
 
 def test_an_edited_configuration_is_refused_on_resume(tmp_path: Path) -> None:
     ended = run_small(tmp_path)
-    text = ended.run.config.read_text()
-    ended.run.config.write_text(text.replace("max_words: 400", "max_words: 300"))
+    text = ended.files.config.read_text()
+    ended.files.config.write_text(text.replace("max_words: 400", "max_words: 300"))
     with pytest.raises(BadInput, match="was edited after the run began"):
-        resume_small(ended.run.path)
+        resume_small(ended.files.path)
 
 
 def test_a_run_whose_partition_is_gone_draws_no_second_one(tmp_path: Path) -> None:
@@ -233,11 +231,11 @@ def test_a_run_whose_partition_is_gone_draws_no_second_one(tmp_path: Path) -> No
     manifest = tmp_path / "partition.json"
     config = from_files(tmp_path) | {"partition": {"manifest": str(manifest)}}
     whole = run_small(tmp_path, config)
-    lines = whole.run.journal.read_bytes().splitlines(keepends=True)
-    whole.run.journal.write_bytes(b"".join(lines[: len(lines) // 2]))
+    lines = whole.files.journal.read_bytes().splitlines(keepends=True)
+    whole.files.journal.write_bytes(b"".join(lines[: len(lines) // 2]))
     manifest.unlink()
     with pytest.raises(BadInput, match="is gone; the run was begun on it"):
-        resume_small(whole.run.path)
+        resume_small(whole.files.path)
     assert not manifest.exists()
 
 
@@ -257,20 +255,20 @@ def test_paths_of_a_configuration_hold_wherever_it_is_resumed(tmp_path, monkeypa
 
 def test_a_finished_run_without_its_report_gets_it_on_resume(tmp_path: Path) -> None:
     ended = run_small(tmp_path)
-    ended.run.report.unlink()
-    resume_small(ended.run.path)
-    assert ended.run.report.is_file()
+    ended.files.report.unlink()
+    resume_small(ended.files.path)
+    assert ended.files.report.is_file()
 
 
 def test_verify_names_a_missing_store_and_a_changed_decision(tmp_path: Path) -> None:
     ended = run_small(tmp_path)
-    assert verify_run(ended.run.path).exit_status == 0
-    gate = ended.run.gate.read_text()
-    ended.run.gate.write_text(gate.replace('"rule": "interval"', '"rule": "point"'))
-    assert "says something else than the journal" in verify_run(ended.run.path).fault
-    ended.run.gate.write_text(gate)
-    ended.run.store.unlink()
-    assert "is missing, and with it the calls" in verify_run(ended.run.path).fault
+    assert verify_run(ended.files.path).exit_status == 0
+    gate = ended.files.gate.read_text()
+    ended.files.gate.write_text(gate.replace('"rule": "interval"', '"rule": "point"'))
+    assert "says something else than the journal" in verify_run(ended.files.path).fault
+    ended.files.gate.write_text(gate)
+    ended.files.store.unlink()
+    assert "is missing, and with it the calls" in verify_run(ended.files.path).fault
 
 
 def test_a_late_fault_leaves_an_empty_directory_as_it_was(tmp_path: Path) -> None:
@@ -285,11 +283,11 @@ def test_nothing_outside_the_run_is_removed_through_a_link(tmp_path: Path) -> No
     victim = tmp_path / "victim"
     victim.mkdir()
     (victim / "a.txt").write_text("mine")
-    shutil.rmtree(ended.run.path / "prompts", ignore_errors=True)
-    (ended.run.path / "prompts").symlink_to(victim)
-    withdraw(ended.run.path)
+    shutil.rmtree(ended.files.path / "prompts", ignore_errors=True)
+    (ended.files.path / "prompts").symlink_to(victim)
+    withdraw(ended.files.path)
     assert (victim / "a.txt").read_text() == "mine"
-    assert not (ended.run.path / "prompts").exists()
+    assert not (ended.files.path / "prompts").exists()
 
 
 def test_resume_may_raise_budgets_and_nothing_else(tmp_path: Path) -> None:
@@ -300,7 +298,7 @@ def test_resume_may_raise_budgets_and_nothing_else(tmp_path: Path) -> None:
         ("budget.usd=3", "may only be raised, it was no cap"),
     ):
         with pytest.raises(BadInput, match=message):
-            resume_small(ended.run.path, settings=(setting,))
+            resume_small(ended.files.path, settings=(setting,))
 
 
 def test_the_stop_file_stops_and_resume_removes_it_first(tmp_path: Path) -> None:
@@ -320,7 +318,7 @@ def test_the_stop_file_stops_and_resume_removes_it_first(tmp_path: Path) -> None
     assert ended.exit_status == 3
     assert summary(ended)["finish_reason"] == "stop_requested"
     assert stop.exists()
-    again = resume_small(ended.run.path)
+    again = resume_small(ended.files.path)
     assert (again.exit_status, stop.exists()) == (0, False)
     expected = summary(run_small(tmp_path, run="whole"))["lineage_sha256"]
     assert summary(again)["lineage_sha256"] == expected
@@ -379,12 +377,12 @@ def test_canaries_of_accept_and_heldout_stay_where_they_are(tmp_path: Path, refl
         },
         doubles={"sim/reflector": watching},
     )
-    splits = json.loads(ended.run.manifest.read_text())["splits"]
+    splits = json.loads(ended.files.manifest.read_text())["splits"]
     prompts = "\n".join(watching.seen)
     assert any(canaries[name] in prompts for name in splits["reflect"])
     hidden = [canaries[name] for name in splits["accept"] + splits["heldout"]]
     assert not [canary for canary in hidden if canary in prompts]
-    journal = ended.run.journal.read_text()
+    journal = ended.files.journal.read_text()
     assert not [canary for canary in canaries.values() if canary in journal]
     for file in tmp_path.rglob("*"):
         own_data = file.name in ("pairs.jsonl", "consultations.jsonl")
@@ -393,21 +391,21 @@ def test_canaries_of_accept_and_heldout_stay_where_they_are(tmp_path: Path, refl
             assert not [canary for canary in hidden if canary.encode() in data], file
     if reflector == "copying":
         reasons = {
-            body["reason"]
-            for body in Record.of(ended.events).candidates.values()
-            if body["kind"] != "seed"
+            candidate.reason
+            for candidate in ended.run.candidates.values()
+            if candidate.kind != "seed"
         }
         assert reasons == {"overlap"}
         assert all(
-            body["block"] is None
-            for body in Record.of(ended.events).candidates.values()
-            if body["reason"] == "overlap"
+            candidate.block is None
+            for candidate in ended.run.candidates.values()
+            if candidate.reason == "overlap"
         )
 
 
 def test_splits_share_no_consultation_and_no_transcript(tmp_path: Path) -> None:
     ended = run_small(tmp_path)
-    splits = json.loads(ended.run.manifest.read_text())["splits"]
+    splits = json.loads(ended.files.manifest.read_text())["splits"]
     sets = [set(ids) for ids in splits.values()]
     assert sum(map(len, sets)) == len(set.union(*sets)) == 16
 
@@ -417,7 +415,7 @@ def test_a_data_file_changed_after_the_split_is_refused_by_name(tmp_path: Path) 
     ended = run_small(tmp_path, from_files(tmp_path))
     text = (tmp_path / "pairs.jsonl").read_text()
     (tmp_path / "pairs.jsonl").write_text(text.replace('"critical"', '"supporting"', 1))
-    config = from_files(tmp_path) | {"partition": {"manifest": str(ended.run.manifest)}}
+    config = from_files(tmp_path) | {"partition": {"manifest": str(ended.files.manifest)}}
     with pytest.raises(BadInput) as caught:
         run_small(tmp_path, config, run="second")
     lines = caught.value.lines
@@ -427,7 +425,7 @@ def test_a_data_file_changed_after_the_split_is_refused_by_name(tmp_path: Path) 
 def test_a_planted_near_duplicate_across_splits_is_found(tmp_path: Path) -> None:
     planted(tmp_path, {})
     ended = run_small(tmp_path, from_files(tmp_path))
-    manifest = json.loads(ended.run.manifest.read_text())
+    manifest = json.loads(ended.files.manifest.read_text())
     one, two = manifest["splits"]["reflect"][0], manifest["splits"]["heldout"][0]
     talks = [json.loads(x) for x in (tmp_path / "consultations.jsonl").read_text().splitlines()]
     texts = {talk["consultation_id"]: talk["transcript"] for talk in talks}
@@ -435,7 +433,7 @@ def test_a_planted_near_duplicate_across_splits_is_found(tmp_path: Path) -> None
         if talk["consultation_id"] == two:
             talk["transcript"] = texts[one] + "\n[doctor] One word more."
     (tmp_path / "consultations.jsonl").write_text("".join(json.dumps(t) + "\n" for t in talks))
-    config = from_files(tmp_path) | {"partition": {"manifest": str(ended.run.manifest)}}
+    config = from_files(tmp_path) | {"partition": {"manifest": str(ended.files.manifest)}}
     with pytest.raises(BadInput) as caught:
         run_small(tmp_path, config, run="second")
     found = [line for line in caught.value.lines if "near-duplicates in different splits" in line]
@@ -448,7 +446,7 @@ def test_a_second_campaign_finds_the_firsts_look_and_is_refused_or_exploratory(t
     config = from_files(tmp_path) | {"gate": {"side_margins": {"commissions": 1.0}}}
     first = run_small(tmp_path, config, doubles=double)
     assert summary(first)["decision"] == "emitted"
-    second = config | {"partition": {"manifest": str(first.run.manifest)}, "seed": 6}
+    second = config | {"partition": {"manifest": str(first.files.manifest)}, "seed": 6}
     with pytest.raises(LooksSpent, match=summary(first)["run_id"]):
         run_small(tmp_path, second, doubles=double, run="second")
     assert not (tmp_path / "second").exists()
@@ -456,7 +454,7 @@ def test_a_second_campaign_finds_the_firsts_look_and_is_refused_or_exploratory(t
     found = summary(third)
     assert (found["decision"], found["reason"]) == ("refused", "exploratory")
     assert found["heldout"]["looks"] == 2
-    assert not (third.run.path / "prompts").exists()
+    assert not (third.files.path / "prompts").exists()
 
 
 def test_a_look_already_bought_gives_the_stored_result_and_costs_nothing(tmp_path: Path) -> None:
@@ -464,37 +462,37 @@ def test_a_look_already_bought_gives_the_stored_result_and_costs_nothing(tmp_pat
     double = {"sim/judge": Scripted(better_when_longer)}
     config = from_files(tmp_path) | {"gate": {"side_margins": {"commissions": 1.0}}}
     first = run_small(tmp_path, config, doubles=double)
-    again = config | {"partition": {"manifest": str(first.run.manifest)}}
+    again = config | {"partition": {"manifest": str(first.files.manifest)}}
     with pytest.raises(LooksSpent):
         run_small(tmp_path, again, doubles=double, run="second")
     judge = Seeing(Scripted(better_when_longer))
     second = run_small(
         tmp_path, again, doubles={"sim/judge": judge}, acknowledge_reuse=True, run="third"
     )
-    texts = json.loads(first.run.manifest.read_text())["splits"]["heldout"]
+    texts = json.loads(first.files.manifest.read_text())["splits"]["heldout"]
     bought = [
-        body["bought_by"]
-        for body in Record.of(second.events).bodies(EventKind.EVALUATION)
-        if body["split"] == "heldout"
+        evaluation.bought_by
+        for evaluation in second.run.evaluations
+        if evaluation.split == "heldout"
     ]
     assert bought == [summary(first)["run_id"]] * 2
     assert len(texts) > 0
     assert summary(second)["heldout"]["winner"] == summary(first)["heldout"]["winner"]
-    assert second.run.report.is_file()
+    assert second.files.report.is_file()
 
 
 def test_looks_carry_their_figures(tmp_path: Path) -> None:
     from heldout.experiments.campaigns.commands import list_looks
 
     ended = run_small(tmp_path)
-    rows = list_looks(ended.run.manifest, as_json=True)["looks"]
+    rows = list_looks(ended.files.manifest, as_json=True)["looks"]
     assert rows[0]["kind"] == "baseline"
     assert 0 <= rows[0]["figures"]["paired_omissions"] <= 1
 
 
 def test_the_baseline_look_comes_before_the_first_search_call(tmp_path: Path) -> None:
-    events = run_small(tmp_path).events
-    splits = [e.body["split"] for e in events if e.kind is EventKind.EVALUATION]
+    run = run_small(tmp_path).run
+    events, splits = run.events, [e.split for e in run.evaluations]
     assert splits[0] == "heldout"
     assert splits[1] == "accept"
     look = next(i for i, e in enumerate(events) if e.kind is EventKind.LOOK)
@@ -555,20 +553,19 @@ def test_the_per_fact_checker_runs_a_whole_campaign(tmp_path: Path) -> None:
     )
     found = summary(ended)
     assert found["status"] == "finished"
-    evaluations = Record.of(ended.events).bodies(EventKind.EVALUATION)
-    assert all(body["facts_sha256"] for body in evaluations)
+    assert all(evaluation.facts_sha256 for evaluation in ended.run.evaluations)
 
 
 def test_status_of_a_gzipped_or_absent_run_is_a_fault(tmp_path: Path) -> None:
-    from heldout.experiments.campaigns.commands import summary_of
+    from heldout.experiments.campaigns.commands import show_status
 
     with pytest.raises(BadInput, match="is not a run directory"):
-        summary_of(tmp_path / "absent")
+        show_status(tmp_path / "absent", as_json=True)
     (tmp_path / "run").mkdir()
     with gzip.open(tmp_path / "run" / "journal.jsonl.gz", "wb") as handle:
         handle.write(b"x")
     with pytest.raises(BadInput, match=r"it has no config\.yaml"):
-        summary_of(tmp_path / "run")
+        show_status(tmp_path / "run", as_json=True)
 
 
 def test_summaries_of_unfinished_runs_say_so(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,8 +22,8 @@ from heldout.experiments.campaigns.ending import decision_sentence, program
     ],
 )
 def test_a_decision_comes_with_its_reason(decision, reason, expected) -> None:
-    summary = {"decision": decision, "reason": reason, "status": "stopped"}
-    assert expected in decision_sentence(summary)
+    run = SimpleNamespace(decision=decision, reason=reason, status="stopped")
+    assert expected in decision_sentence(run)
 
 
 def test_the_program_is_named_so_that_it_can_be_typed(tmp_path, monkeypatch) -> None:

@@ -13,8 +13,6 @@ from tests.support.campaigns import SMALL, merged, summary
 from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
 from heldout.experiments.campaigns.running import resume
 from heldout.experiments.campaigns.session import Ended, Options
-from heldout.gepa.record.events import EventKind
-from heldout.gepa.record.run import Record
 from heldout.splits.errors import BadInput
 
 pytestmark = pytest.mark.campaign
@@ -50,7 +48,7 @@ def test_two_targets_share_partition_looks_and_family(tmp_path: Path) -> None:
     assert sorted(p.name for p in family.iterdir() if p.is_dir()) == [
         "benchmark", "checker", "small",
     ]  # fmt: skip
-    splits = [Record.of(ended.events).last(EventKind.PARTITION)["splits"] for ended in done]
+    splits = [ended.run.partition.splits for ended in done]
     assert splits[0] == splits[1]
     looks = [json.loads(x) for x in (family / "partition.looks.jsonl").read_text().splitlines()]
     opened = [line for line in looks if line["event"] == "opened"]

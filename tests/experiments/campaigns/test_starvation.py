@@ -4,7 +4,8 @@ from tests.support.calls import spec
 from heldout.experiments.campaigns.ending import status_text
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import Options
-from heldout.experiments.campaigns.starvation import Replies, starvation_lines, tokens_needed
+from heldout.experiments.campaigns.starvation import starvation_lines, taken, tokens_needed
+from heldout.gepa.record.events import AllReplies, Replies
 from heldout.students.calls.store import CallStore
 from heldout.students.models.chat import ChatReply, FinishReason, Usage
 
@@ -33,27 +34,27 @@ def run(folder, pytestconfig, *settings, **doubles):
     ended = start(
         prepare(config, [*SMALL, *settings], path), path, Options(quiet=True, doubles=doubles)
     )
-    return ended.run.to_json()
+    return ended.run
 
 
 def test_a_starved_student_is_told_of(tmp_path, pytestconfig):
     budget = "student.budget.max_tokens=12"
-    summary = run(tmp_path, pytestconfig, budget, **{"sim/judge": Wordy()})
-    lines = starvation_lines(summary["calls"]["replies"])
+    found = run(tmp_path, pytestconfig, budget, **{"sim/judge": Wordy()})
+    lines = starvation_lines(found.calls.replies)
     assert lines[0].startswith("judge: 100% of ")
     assert "end at the cap of 12 tokens, 8 of them spent on reasoning" in lines[0]
     assert any(line.startswith("c00 asks for an inventory") for line in lines)
-    assert all(line in status_text(summary) for line in lines)
+    assert all(line in status_text(found) for line in lines)
 
 
 def test_a_student_with_room_is_not_warned_about(tmp_path, pytestconfig):
-    replies = run(tmp_path, pytestconfig, "student.budget.max_tokens=2000")["calls"]["replies"]
+    replies = run(tmp_path, pytestconfig, "student.budget.max_tokens=2000").calls.replies
     assert starvation_lines(replies) == []
-    (block,) = [b for b in replies["blocks"] if b["candidate"] == "c00"]
-    assert block["needed"] is not None
-    assert block["completion_median"] >= block["needed"]
-    assert block["count"] > 0
-    assert replies["stages"]["judge"]["cap"] == 2000
+    (block,) = [b for b in replies.blocks if b.candidate == "c00"]
+    assert block.needed is not None
+    assert block.completion_median >= block.needed
+    assert block.count > 0
+    assert replies.stages["judge"].cap == 2000
 
 
 def test_what_replies_took(tmp_path):
@@ -72,20 +73,15 @@ def test_what_replies_took(tmp_path):
         for n in range(1, 6)
     ]
     store.close()
-    assert Replies.of(calls) == Replies(5, 1, 30, 27, 100)
-    assert Replies.of([]) is None
+    assert Replies(**taken(calls)) == Replies(
+        count=5, at_cap=1, completion_median=30, reasoning_median=27, cap=100
+    )
 
 
 @pytest.mark.parametrize(("at_cap", "warned"), [(0, False), (4, False), (5, True), (100, True)])
 def test_replies_at_the_cap_are_told_of_from_a_share_on(at_cap, warned):
-    stage = {
-        "count": 100,
-        "at_cap": at_cap,
-        "completion_median": 50,
-        "reasoning_median": 40,
-        "cap": 64,
-    }
-    lines = starvation_lines({"stages": {"judge": stage}, "blocks": []})
+    stage = Replies(count=100, at_cap=at_cap, completion_median=50, reasoning_median=40, cap=64)
+    lines = starvation_lines(AllReplies(stages={"judge": stage}, blocks=()))
     assert bool(lines) == warned
     if warned:
         assert "40 of them spent on reasoning" in lines[0]

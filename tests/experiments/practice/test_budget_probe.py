@@ -65,7 +65,7 @@ def test_leaders_procedures_and_the_baseline_are_probed(tmp_path):
 
 
 def test_a_larger_budget_changes_the_order_after_a_starved_search(tmp_path):
-    run = run_small(tmp_path, STARVED).run.path
+    run = run_small(tmp_path, STARVED).files.path
     rungs = (Rung(Budget(1500)), Rung(Budget(4000)))
     report = budget_probe(ProbeRequest(run, rungs, asking(seed=5)))
     assert report.rungs[0].budget.max_tokens == 420

@@ -27,7 +27,7 @@ def run(*arguments):
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory):
     folder = tmp_path_factory.mktemp("campaign")
-    return run_small(folder, {"search": {"iterations": 2}}).run.path
+    return run_small(folder, {"search": {"iterations": 2}}).files.path
 
 
 def notes(path, count):

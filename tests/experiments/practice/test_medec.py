@@ -56,6 +56,6 @@ def test_a_campaign_on_commissions_runs_to_its_decision(tmp_path):
     assert found["decision"] in ("emitted", "refused", "not_confirmed")
     assert found["accept"]["baseline"]["paired_omissions"] is None
     assert found["accept"]["baseline"]["paired_commissions"] is not None
-    manifest = json.loads((ended.run.path / "partition.json").read_text())
+    manifest = json.loads((ended.files.path / "partition.json").read_text())
     sides = [set(ids) for ids in manifest["splits"].values()]
     assert sum(map(len, sides)) == len(set.union(*sides)) == 156  # one has no errored note

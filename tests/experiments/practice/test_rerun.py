@@ -39,7 +39,7 @@ class Counted:
 def campaign(tmp_path_factory):
     folder = tmp_path_factory.mktemp("campaign")
     changes = {"partition": {"planned_looks": 2}}
-    return run_small(folder, changes).run.path
+    return run_small(folder, changes).files.path
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,7 @@ from heldout.experiments.store.tools import (
     list_text,
     source_of,
 )
-from heldout.gepa.record.events import EventKind
-from heldout.gepa.record.journal import read_journal
-from heldout.gepa.record.run import Record
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, HardCapReached
 from heldout.students.calls.store import CallStore
 
@@ -37,7 +35,7 @@ def finished(tmp_path_factory, pytestconfig):
     """One run of the quickstart on a small scale; tests copy it before they harm it."""
     folder = tmp_path_factory.mktemp("finished")
     config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
-    return start(prepare(config, SMALL, folder / "run"), folder / "run", Options(quiet=True)).run
+    return start(prepare(config, SMALL, folder / "run"), folder / "run", Options(quiet=True)).files
 
 
 @pytest.fixture
@@ -53,8 +51,7 @@ def change(run, sql):
 
 
 def lineage(run):
-    finished = Record.of(read_journal(run.journal)).last(EventKind.FINISHED)
-    return finished["lineage_sha256"]
+    return Run.at(run.path).finished.lineage_sha256
 
 
 def content(run):
@@ -147,7 +144,7 @@ def test_a_campaign_replays_from_an_export_without_any_model(finished, run, tmp_
     settings = (*SMALL, f"store.url={url}", "store.reuse=replay")
     again = tmp_path / "again"
     ended = start(prepare(config, settings, again), again, Options(quiet=True))
-    assert lineage(ended.run) == lineage(finished)
+    assert lineage(ended.files) == lineage(finished)
     assert ended.error is None
 
 

@@ -8,7 +8,7 @@ from tests.benchmarks.in_process import consultation
 from heldout.gepa.candidates import Candidate, Origin, Status
 from heldout.gepa.confirmation import Confirmation, HeldoutScores
 from heldout.gepa.gate.decide import decide
-from heldout.gepa.gate.outcome import Compared, HeldoutResult, CampaignResult, gate_event
+from heldout.gepa.gate.outcome import CampaignResult, Compared, HeldoutResult, gate_event
 from heldout.gepa.gate.settings import GateSettings
 from heldout.gepa.record.events import DriftEvent, FinishReason, GateEvent
 from heldout.gepa.statistics.table import ScoreTable

@@ -76,27 +76,6 @@ def test_more_looks_never_use_fewer_slots(made):
     assert used[-1] <= len(set(made))
 
 
-results = st.builds(
-    NoteResult,
-    st.none() | st.floats(-10, 10),
-    st.none() | st.booleans(),
-    st.sampled_from(["ok", "truncated", "contract_violation"]),
-)
-
-
-@given(
-    st.dictionaries(
-        st.text("0123456789abcdef", min_size=16, max_size=16),
-        st.lists(results, min_size=1, max_size=3).map(tuple),
-        max_size=5,
-    ),
-    st.none() | st.just("emitted"),
-)
-def test_results_survive_their_json(notes, decision):
-    result = LookResult(notes, SHA, {"paired_omissions": 0.75, "n": 4, "swept": None}, decision)
-    assert LookResult.from_json(result.to_json()) == result
-
-
 @pytest.mark.parametrize(
     "make",
     [

@@ -7,7 +7,9 @@ from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heldout.splits import chain
 from heldout.splits.errors import BadInput, JournalBroken, LooksSpent
+from heldout.splits.hashing import canonical_json, sha256_file, sha256_json
 from heldout.splits.heldout import looks_file
 from heldout.splits.heldout.looks import Family, LookKind, LookRequest, LookResult, NoteResult
 from heldout.splits.heldout.looks_file import Buyer, LooksFile
@@ -144,11 +146,47 @@ def test_a_family_of_two_targets_takes_one_planned_look(looks):
 
 def test_opened_is_synced_before_the_call_returns(looks, monkeypatch):
     synced = []
-    fsync = looks_file.os.fsync
-    monkeypatch.setattr(looks_file.os, "fsync", lambda fd: (synced.append(fd), fsync(fd)))
+    fsync = chain.os.fsync
+    monkeypatch.setattr(chain.os, "fsync", lambda fd: (synced.append(fd), fsync(fd)))
     looks.open(request(), Buyer("r1"))
     # The line, and the name of the new file in its folder.
     assert len(synced) == 2
+
+
+results = st.builds(
+    NoteResult,
+    st.none() | st.floats(-10, 10),
+    st.none() | st.booleans(),
+    st.sampled_from(["ok", "truncated", "contract_violation"]),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(
+        st.text("0123456789abcdef", min_size=16, max_size=16),
+        st.lists(results, min_size=1, max_size=3).map(tuple),
+        max_size=5,
+    ),
+    st.none() | st.just("emitted"),
+)
+def test_results_survive_the_file(tmp_path_factory, notes, decision):
+    result = LookResult(notes, GENESIS, {"paired_omissions": 0.75, "n": 4, "swept": None}, decision)
+    looks = LooksFile(tmp_path_factory.mktemp("looks") / "p.looks.jsonl", GENESIS, HELDOUT, 1)
+    looks.close(looks.open(request(), Buyer("r1")), result)
+    assert looks.looks()[0].result == result
+
+
+def test_the_bytes_on_disk_are_those_of_earlier_versions(looks, monkeypatch):
+    monkeypatch.setattr(looks_file, "_now", lambda: "2026-01-02T03:04:05+00:00")
+    family = Family("f", ("a" * 64, "b" * 64))
+    settings = {"samples": 1, "t": 0.5, "x": None, "deep": {"a": [1, 2.0]}}
+    wanted = LookRequest(LookKind.WINNER, "a" * 64, "c" * 64, settings)
+    looks.close(looks.open(wanted, Buyer("r ü", family)), RESULT)
+    assert (
+        sha256_file(looks.path)
+        == "8390682402c7c3315f4ea47a3d672f932b5b8d82f68228bd28788151608b8f87"
+    )
 
 
 # --- the chain
@@ -177,25 +215,29 @@ def tampered(looks: LooksFile, change) -> str:
 def resealed(raw: bytes, **fields) -> bytes:
     line = {**json.loads(raw), **fields}
     del line["hash"]
-    line["hash"] = looks_file.sha256_json(line)
-    return looks_file.canonical_json(line).encode() + b"\n"
+    line["hash"] = sha256_json(line)
+    return canonical_json(line).encode() + b"\n"
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda x: [x[0].replace(b'"r1"', b'"r9"'), *x[1:]], "1: its hash does not fit"),
+        (lambda x: [x[0].replace(b'"r1"', b'"r9"'), *x[1:]], "1: was changed after it was"),
         (lambda x: [*x[:1], *x[2:]], "2: does not follow from the line before"),
         (lambda x: [x[1], x[0], *x[2:]], "1: does not follow from this manifest"),
         (lambda x: [*x[:2], b"nonsense\n", *x[2:]], "3: not a line of JSON"),
         (lambda x: [*x[:2], b"\0" * 80 + b"\n", *x[2:]], "3: not a line of JSON"),
         (lambda x: [*x[:2], b"[1]\n"], "3: not a line of JSON"),
-        (lambda x: [*x[:3], x[3].replace(b"7.5", b"9.5")], "4: its hash does not fit"),
+        (lambda x: [*x[:3], x[3].replace(b"7.5", b"9.5")], "4: was changed after it was"),
         (lambda x: [resealed(x[0], look="5" * 64), *x[1:]], "2: does not follow from the line"),
         (lambda x: [resealed(x[0], look="5" * 64)], "1: no sound look: its id does not fit"),
         (lambda x: [resealed(x[0], event="shut")], "1: no sound look: unknown event 'shut'"),
         (lambda x: [resealed(x[0], event="closed")], "1: no sound look: closed, but not open"),
-        (lambda x: [resealed(x[0], kind="peek")], "1: no sound look: 'peek' is not a valid"),
+        (lambda x: [x[0], resealed(x[1], scores={"n1": ["7.5"]})], "2: no sound look: scores.n1.0"),
+        (
+            lambda x: [resealed(x[0], kind="peek")],
+            "1: no sound look: kind: Input should be 'baseline', 'winner' or 'other'",
+        ),
         (lambda x: [resealed(x[0], n=2)], "1: does not follow from this manifest"),
     ],
 )

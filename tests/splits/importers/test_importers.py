@@ -9,9 +9,9 @@ from heldout.experiments.practice.import_release import import_release
 from heldout.splits.benchmark import NoteClass
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.medec import read_medec
-from heldout.splits.importers.primock57 import read_primock57
-from heldout.splits.importers.textgrid import read_textgrid
-from heldout.splits.loading.benchmark_files import PLACEHOLDER, BenchmarkSource, load
+from heldout.splits.importers.primock57 import read_primock57, read_textgrid
+from heldout.splits.loading.benchmark_files import BenchmarkSource, load
+from heldout.splits.loading.grouping import PLACEHOLDER
 
 LAYOUT = Path(__file__).parents[2] / "data" / "omissionbench"
 
@@ -135,7 +135,7 @@ def test_medec_without_a_correction_is_a_fault_and_an_empty_correction_a_notice(
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     faults = faults_of("medec", file, tmp_path / "out.jsonl")
     assert "corrected_text: is needed" in faults[0]
-    assert "error_flag: must be 0 or 1, not '2'" in faults[1]
+    assert "error_flag: '2' is not one of 0, 1" in faults[1]
 
 
 def test_the_real_medec_sample_loads_by_vignette(tmp_path):

@@ -10,12 +10,8 @@ from tests.splits.real import real
 
 from heldout.splits.benchmark import CleanMeans, NoteClass, Severity, TraceLevel, note_id
 from heldout.splits.errors import BadInput
-from heldout.splits.loading.benchmark_files import (
-    PLACEHOLDER,
-    BenchmarkSource,
-    load,
-    open_benchmark,
-)
+from heldout.splits.loading.benchmark_files import BenchmarkSource, load, open_benchmark
+from heldout.splits.loading.grouping import PLACEHOLDER
 
 OMISSION = {"class": "omit-complete", "type": "omit", "residual_level": "complete"}
 LAYOUT = Path(__file__).parents[2] / "data" / "omissionbench"
@@ -248,12 +244,13 @@ def test_every_fault_of_both_files_is_reported_at_once(tmp_path):
         ({"pair_id": None}, "pair_id: null, a value is needed"),
         ({"stratum": "a|b"}, "stratum: 'a|b' holds «|»"),
         ({"id": "c\n1"}, "id: 'c\\n1' has white space around it or control characters"),
-        ({"residual": [1]}, "residual: an object or null is needed, not a list"),
+        ({"residual": [1]}, "residual: an object is needed, not a list"),
         ({"residual": {"sites": 3}}, "residual.sites: a list is needed, not a number"),
         ({"residual": {"sites": ["x"]}}, "residual.sites[0]: an object is needed, not text"),
         ({"residual": {"sites": [{"quote": 1}]}}, "residual.sites[0].quote: text is needed"),
         ({"edit": 3}, "edit: an object is needed, not a number"),
-        ({"edit": {"start": "0"}}, "edit: needs start and end (whole numbers) and after (text)"),
+        ({"edit": {"start": "0", "end": 2, "after": ""}}, "edit.start: a whole number is needed"),
+        ({"edit": {"start": 0, "end": 2, "aftr": ""}}, "edit.after: missing; is it «aftr»?"),
         ({"edit": {"start": 5, "end": 2, "after": ""}}, "edit: start 5 and end 2 do not lie in"),
         ({"edit": {"start": 0, "end": 2, "after": ""}}, "edit: does not turn the clean note into"),
     ],
@@ -262,6 +259,11 @@ def test_a_wrong_field_is_named_with_what_would_be_right(tmp_path, fields, expec
     (fault, *more) = changed(tmp_path, **fields)
     assert fault.startswith(f"{tmp_path / 'pairs.jsonl'}:2: {expected}")
     assert not [m for m in more if "no transcript" not in m]
+
+
+def test_a_wrong_class_hides_no_wrong_level(tmp_path):
+    faults = changed(tmp_path, **{"class": "ad", "residual_level": "week"})
+    assert [fault.split(": ")[1] for fault in faults] == ["class", "residual_level"]
 
 
 def test_a_misspelt_field_is_suggested(tmp_path):
@@ -463,8 +465,8 @@ def test_faults_of_the_second_file_stand_beside_a_missing_first(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("{", ":1: not JSON: Expecting a name in double quotes"),
-        ("[]", ":1: not JSON: Expecting '{'"),
+        ("{", ":1: not JSON: Expecting property name enclosed in double quotes"),
+        ("[]", ":1: an object is needed, not a list"),
         ("{}", ": pairs: the object must hold a list of this name"),
         ('{"dataset_version": "1", "pairs": {}}', ": pairs: the object must hold a list"),
         ('{"dataset_version": "1", "pairs": []}', ": pairs: the list is empty"),

@@ -85,6 +85,14 @@ def test_stratum_is_all_where_left_out_and_transcripts_may_be_absent(tmp_path):
     assert "set benchmark.consultations, or benchmark.transcript: absent" in fault
 
 
+def test_null_is_an_absent_value(tmp_path):
+    row = {"group": "v1", "note_id": "a", "kind": "clean", "text": "One.", "transcript": "Said."}
+    nulls = dict.fromkeys(["stratum", "twin", "level", "severity", "fact", "source"])
+    path = write_lines(tmp_path / "t.jsonl", [{**row, **nulls}])
+    (only,) = open_benchmark(BenchmarkSource(path)).benchmark.consultations
+    assert only.id == "all|v1"
+
+
 def test_transcripts_may_come_from_a_second_file(tmp_path):
     columns = ["group", "note_id", "kind", "text"]
     rows = [["v1", "a", "clean", "One thing."], ["v1", "b", "change", "Another thing."]]

@@ -96,7 +96,8 @@ def test_a_restatement_is_worded_differently():
 
 
 def test_small_talk_states_no_fact():
-    talk = [text for phrases in CATALOGUE.manner.phrases.values() for text in phrases]
+    manner = CATALOGUE.manner
+    talk = [*manner.greetings, *manner.chatter, *manner.closings, *manner.hesitations]
     for group in ("symptom", "problem", "drug", "condition", "sign", "diagnosis", "test"):
         for concept in CATALOGUE.words[group].values():
             for form in concept.forms:

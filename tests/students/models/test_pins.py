@@ -94,6 +94,57 @@ def test_every_fault_of_a_file_is_told_with_its_line(pins_file):
     assert len(lines) == 7
 
 
+def test_a_key_that_stands_twice_is_a_fault_and_not_the_last_price(pins_file):
+    path = pins_file(
+        """
+        models:
+          openai/a:
+            prices:
+              prompt: 1
+              completion: 2
+              prompt: 9
+              date: 2025-08-07
+          openai/b: {}
+          openai/a: {}
+        """
+    )
+    with pytest.raises(BadInput) as caught:
+        load_pins(path)
+    assert caught.value.lines == (
+        f"{path}:7: models.openai/a.prices.prompt: is given twice (first in line 5)",
+        f"{path}:10: models.openai/a: is given twice (first in line 3)",
+    )
+
+
+def test_pins_may_share_what_they_have_in_common(pins_file):
+    path = pins_file(
+        """
+        models:
+          one: &local {model: openai/x, api_base: "http://127.0.0.1:1/v1", temperature: 0}
+          two: {<<: *local, temperature: 1}
+        """
+    )
+    pins = load_pins(path)
+    assert [pins.find(name, "x").pin.temperature for name in ("one", "two")] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (b"models:\n  openai/a:\n\ttemperature: 1\n", 3),
+        (b"models:\n  openai/a:\n   temperature: 1\n  cap_field: x\n y: 1\n", 5),
+        (b"models:\n  openai/a:\n    key_env: caf\xe9\n", 3),
+        (b"models:\n  openai/a:\n    prices: {prompt: 1, completion: 1, date: 2025-02-30}\n", 3),
+    ],
+)
+def test_the_form_of_a_file_is_faulted_by_line(tmp_path, text, line):
+    path = tmp_path / "models.yaml"
+    path.write_bytes(text)
+    with pytest.raises(BadInput) as caught:
+        load_pins(path)
+    assert caught.value.lines[0].startswith(f"{path}:{line}: ")
+
+
 def test_one_id_may_not_mean_two_endpoints(pins_file):
     path = pins_file(
         """
