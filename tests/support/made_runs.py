@@ -33,8 +33,7 @@ from heldout.gepa.statistics.table import ScoreTable
 from heldout.gepa.word_control import control_event
 from heldout.splits.benchmark import CleanMeans, NoteClass, NoteLabel, Severity, TraceLevel
 from heldout.splits.hashing import content_id, sha256_text
-from heldout.splits.heldout.looks import LookKind
-from heldout.splits.journal import LookEvent
+from heldout.splits.heldout.looks import LookEvent, LookKind
 from heldout.splits.randomness import choice, uniform
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.store import CallStore
