@@ -8,7 +8,7 @@ CONFIG ?= configs/quickstart.yaml
 CODE := gepa students reflectors splits experiments tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lint types layers soak picture pictures clean
+.PHONY: help setup run test check format lint types layers house soak picture pictures clean
 
 help: ## What can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
@@ -43,6 +43,9 @@ types: $(STAMP) ## Strict types
 
 layers: $(STAMP) ## The direction of dependencies
 	$(BIN)/lint-imports
+
+house: ## Count what keeps the code in order (AT=commit: beside another commit)
+	$(PYTHON) -m tests.house $(if $(AT),--at $(AT))
 
 check: lint types layers test ## Every check; what CI runs
 

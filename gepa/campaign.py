@@ -22,15 +22,15 @@ from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion
 from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
 from heldout.gepa.gate.decide import decide, pre_gate
 from heldout.gepa.gate.outcome import (
+    CampaignResult,
     Compared,
     HeldoutResult,
-    CampaignResult,
     card_body,
     gate_event,
     measures_of,
 )
 from heldout.gepa.gate.rules import Rule
-from heldout.gepa.gate.settings import GateSettings, primary_family
+from heldout.gepa.gate.settings import GateSettings, primary_pairs
 from heldout.gepa.minibatch import Minibatch
 from heldout.gepa.objective import Objective, best
 from heldout.gepa.record.codec import encode
@@ -248,7 +248,9 @@ class Campaign:
         )
         return winner
 
-    def _confirm(self, winner: Candidate, baseline: HeldoutScores, reason: FinishReason) -> CampaignResult:
+    def _confirm(
+        self, winner: Candidate, baseline: HeldoutScores, reason: FinishReason
+    ) -> CampaignResult:
         """Look at held-out for the winner, if accept says that it is worth it."""
         self._phase(Phase.CONFIRM)
         if winner.kind is Origin.SEED:
@@ -353,8 +355,8 @@ class Campaign:
     def _on_accept(self, candidate: Candidate) -> Judged:
         """A candidate's accept scores with the threshold that is frozen there."""
         assert candidate.accept is not None
-        family = primary_family(self.search.primary)
-        threshold = swept(candidate.accept, self.gate.cap, family).threshold
+        pairs = primary_pairs(self.search.primary)
+        threshold = swept(candidate.accept, self.gate.cap, pairs).threshold
         return Judged.once(candidate.accept, threshold=threshold)
 
     def _accept_measures(self, candidate: Candidate) -> Measures:

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from heldout.gepa.candidates import Candidate
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, swept, threshold_flags
 from heldout.gepa.statistics.rates.paired import paired
@@ -42,9 +42,9 @@ class PairedFirst:
 
     def rank(self, table: ScoreTable) -> Rank:
         """Paired discrimination in [0, 1], then notes detected at the cap."""
-        family = primary_family(self.primary)
-        value = paired(table, family).value
-        detected = swept(table, self.cap, family).detection.k
+        pairs = primary_pairs(self.primary)
+        value = paired(table, pairs).value
+        detected = swept(table, self.cap, pairs).detection.k
         return (UNMEASURED if value is None else value, float(detected))
 
 
@@ -58,7 +58,7 @@ class DetectionFirst:
     def rank(self, table: ScoreTable) -> Rank:
         """Swept detection in [0, 1], then paired discrimination in [0, 1]."""
         paired_value, detected = PairedFirst(self.primary, self.cap).rank(table)
-        total = swept(table, self.cap, primary_family(self.primary)).detection.n
+        total = swept(table, self.cap, primary_pairs(self.primary)).detection.n
         return (detected / total if total else UNMEASURED, paired_value)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from heldout.gepa.statistics.difference import Difference
 from heldout.gepa.statistics.intervals.interval import ClusterSums
-from heldout.gepa.statistics.selection import Family
+from heldout.gepa.statistics.selection import PairKind
 from heldout.gepa.statistics.table import FloatArray, IntArray
 from heldout.splits.benchmark import Consultation, NoteLabel
 
@@ -25,16 +25,16 @@ Sizes = tuple[int, ...]
 """Pairs of the primary measure in each consultation that has one."""
 
 
-def pair_counts(consultations: Iterable[Consultation], family: Family) -> Sizes:
-    """Pairs of `family` by consultation; consultations without one drop out."""
-    counts = (sum(_belongs(note.label, family) for note in c.errored) for c in consultations)
+def pair_counts(consultations: Iterable[Consultation], kind: PairKind) -> Sizes:
+    """Pairs of a kind by consultation; consultations without one drop out."""
+    counts = (sum(_belongs(note.label, kind) for note in c.errored) for c in consultations)
     return tuple(count for count in counts if count)
 
 
-def _belongs(label: NoteLabel, family: Family) -> bool:
-    if family == "omission":
+def _belongs(label: NoteLabel, kind: PairKind) -> bool:
+    if kind == "omission":
         return label.note_class.is_omission
-    return label.note_class.is_commission if family == "commission" else not label.is_clean
+    return label.note_class.is_commission if kind == "commission" else not label.is_clean
 
 
 class DifferenceModel(Protocol):

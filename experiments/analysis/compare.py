@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
+from heldout.experiments.analysis.score_files import read_scores, score_tables
+from heldout.experiments.judging.fact_digests import read_facts, refuse_other_facts
 from heldout.gepa.gate.rules import RuleVerdict, all_rules
-from heldout.gepa.gate.settings import primary_family
-from heldout.gepa.record.codec import plain
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.settings import Primary
-from heldout.gepa.statistics.agreement.length import LengthFollowing, length_following
-from heldout.gepa.statistics.declared import Figure, figure
+from heldout.gepa.statistics.agreement.length import length_following
+from heldout.gepa.statistics.declared import DeclaredFigure, figure
 from heldout.gepa.statistics.difference import Difference, difference
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.intervals.resampling import (
@@ -25,20 +28,29 @@ from heldout.gepa.statistics.intervals.resampling import (
     generator,
 )
 from heldout.gepa.statistics.intervals.swept_bootstrap import swept_difference, swept_interval
-from heldout.gepa.statistics.measures import measures_of_table
-from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, Swept, swept, threshold_flags
+from heldout.gepa.statistics.measures import AtThreshold, measures_of_table
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.gepa.statistics.rates.detection import (
+    DEFAULT_CAP,
+    AtRule,
+    Swept,
+    swept,
+    threshold_flags,
+)
 from heldout.gepa.statistics.rates.paired import Paired, paired
 from heldout.gepa.statistics.rates.ranking import auc, youden
-from heldout.gepa.statistics.slices import AXES, Slice, all_slices, paired_interval
+from heldout.gepa.statistics.slices import Slice, all_slices, paired_interval
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
 from heldout.gepa.statistics.tests.exact import (
-    TwoForms,
+    McNemarTests,
+    SignTests,
     mcnemar_tests,
     sign_tests,
     two_proportion_z,
 )
 from heldout.gepa.word_control import word_count_table
-from heldout.splits.benchmark import Benchmark
+from heldout.splits.benchmark import Benchmark, CleanMeans
+from heldout.splits.loading.benchmark_files import BenchmarkSource, load
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,112 +72,200 @@ class CompareSettings:
         return 1 - 2 * self.alpha
 
 
-@dataclass(frozen=True)
-class JudgeSide:
-    """One judge in a comparison, with everything that needs only its own table."""
-
-    name: str
-    table: ScoreTable
-    omissions: Paired
-    commissions: Paired
-    omissions_interval: Interval | None
-    swept: Swept
-    swept_interval: Interval | None
-    figures: tuple[Figure, ...]
-    slices: tuple[Slice, ...]
-    length: LengthFollowing | None
+Unprinted = Field(exclude=True)
+"""Marks a figure that the table shows and the JSON does not."""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """The full comparison, candidate minus baseline.
+@dataclass(frozen=True, slots=True)
+class SweptFigures(Swept):
+    """Swept detection with its interval, the threshold chosen again in every resample.
 
-    `words` is the word-count control on the same notes, None without texts; `mcnemar` compares
-    flags on omissions, each side at its own swept threshold.
+    `z` is the pooled two-proportion z of detection against false alarms.
     """
 
-    settings: CompareSettings
-    candidate: JudgeSide
-    baseline: JudgeSide
-    words: JudgeSide | None
-    data: Difference
+    interval: Interval | None
+    z: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeFigures:
+    """One judge in a comparison: everything that needs only its own table.
+
+    `wins`, `ties`, `losses` and `paired_interval` are of omissions; `follows_length` is the
+    correlation of scores with word counts inside consultations, None without texts.
+    """
+
+    name: str
+    paired_omissions: float | None
+    paired_commissions: float | None
+    at_rule: AtRule | None
+    at_threshold: AtThreshold | None
+    swept: SweptFigures
+    violations: Count
+    wins: int
+    ties: int
+    losses: int
+    paired_interval: Interval | None
+    auc: DeclaredFigure
+    youden_j: DeclaredFigure
+    follows_length: float | None
+    by_class: Mapping[str, Slice]
+    by_trace: Mapping[str, Slice]
+    by_severity: Mapping[str, Slice]
+    by_stratum: Mapping[str, Slice]
+    by_source: Mapping[str, Slice]
+    omissions: Annotated[Paired, Unprinted]
+    commissions: Annotated[Paired, Unprinted]
+
+
+@dataclass(frozen=True, slots=True)
+class NotesCompared:
+    """How many notes of each kind were compared, in how many consultations."""
+
+    omissions: int
+    commissions: int
+    clean: int
+    consultations: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The full comparison, candidate minus baseline; `--json` prints these fields.
+
+    `word_count` is a judge that counts words, None without texts; `mcnemar` compares flags on
+    omissions, each judge at its own swept threshold; `rules` is what every gate rule says.
+    """
+
+    n: NotesCompared
+    primary: Primary
+    candidate: JudgeFigures
+    baseline: JudgeFigures
+    word_count: JudgeFigures | None
     difference: Interval | None
     jointly_answered: Interval | None
-    commissions: Interval | None
-    bootstrap: tuple[Interval, ...]
+    commissions_difference: Interval | None
     swept_difference: Interval | None
-    sign_test: TwoForms
-    mcnemar: TwoForms
-    verdicts: tuple[RuleVerdict, ...]
+    bootstrap: tuple[Interval, ...]
+    sign_test: SignTests
+    mcnemar: McNemarTests
+    rules: tuple[RuleVerdict, ...]
+    clean_means: Annotated[CleanMeans, Unprinted]
+
+    @property
+    def judges(self) -> tuple[JudgeFigures, ...]:
+        """Candidate, baseline, and the word count where there is one."""
+        found = (self.candidate, self.baseline)
+        return found if self.word_count is None else (*found, self.word_count)
+
+
+def compare_files(
+    candidate: str,
+    baseline: str,
+    settings: CompareSettings,
+    *,
+    pairs: Path | None = None,
+    consultations: Path | None = None,
+) -> Comparison:
+    """Compare two score files; `pairs` and `consultations` are the files of their benchmark.
+
+    Raises BadInput for files that cannot be read, are not about the same notes, or rest on
+    different facts.
+    """
+    benchmark = None if pairs is None else load(BenchmarkSource(pairs, consultations))
+    sources = (candidate, baseline)
+    refuse_other_facts(sources, *map(read_facts, sources))
+    files = read_scores(candidate), read_scores(baseline)
+    tables = score_tables(*files, benchmark)
+    return compare(*tables, settings, names=(files[0].name, files[1].name), benchmark=benchmark)
 
 
 def compare(
-    candidate: tuple[str, ScoreTable],
-    baseline: tuple[str, ScoreTable],
+    candidate: ScoreTable,
+    baseline: ScoreTable,
     settings: CompareSettings,
     *,
+    names: tuple[str, str],
     benchmark: Benchmark | None = None,
 ) -> Comparison:
-    """Compare two named tables over the same notes.
+    """Compare two tables over the same notes, under the names of their judges.
 
     `benchmark` gives texts for the word-count control. Raises ValueError when the tables are not
     about the same notes.
     """
-    ours, theirs = candidate[1], baseline[1].in_order_of(candidate[1].labels)
+    ours, theirs = candidate, baseline.in_order_of(candidate.labels)
     words = _words(ours, benchmark)
-    counts = None if words is None else word_count_table(ours.labels, words)
-    data = difference(ours, theirs, primary_family(settings.primary))
-    level = settings.level
-    rules = all_rules(settings.seed).values()
+    data = difference(ours, theirs, primary_pairs(settings.primary))
+    level, cap = settings.level, settings.cap
+    rng = generator(settings.seed, "compare", "swept")
     return Comparison(
-        settings=settings,
-        candidate=_side(candidate[0], ours, settings, words),
-        baseline=_side(baseline[0], theirs, settings, words),
-        words=None if counts is None else _side("word count", counts, settings, words),
-        data=data,
+        n=NotesCompared(
+            omissions=int(ours.omission.sum()),
+            commissions=int(ours.commission.sum()),
+            clean=int(ours.clean.sum()),
+            consultations=int(np.unique(ours.cluster).size),
+        ),
+        primary=settings.primary,
+        candidate=_judge(names[0], ours, settings, words),
+        baseline=_judge(names[1], theirs, settings, words),
+        word_count=None
+        if words is None
+        else _judge("word count", word_count_table(ours.labels, words), settings, words),
         difference=data.interval(level),
         jointly_answered=data.jointly_answered().interval(level),
-        commissions=difference(ours, theirs, "commission").interval(level),
+        commissions_difference=difference(ours, theirs, "commission").interval(level),
+        swept_difference=swept_difference(ours, theirs, rng, cap=cap, level=level),
         bootstrap=_bootstraps(data, settings),
-        swept_difference=swept_difference(
-            ours,
-            theirs,
-            generator(settings.seed, "compare", "swept"),
-            cap=settings.cap,
-            level=level,
-        ),
         sign_test=sign_tests(data),
-        mcnemar=_mcnemar(ours, theirs, settings.cap),
-        verdicts=tuple(
-            rule.verdict(data, alpha=settings.alpha, margin=settings.margin) for rule in rules
+        mcnemar=_mcnemar(ours, theirs, cap),
+        rules=tuple(
+            rule.verdict(data, alpha=settings.alpha, margin=settings.margin)
+            for rule in all_rules(settings.seed).values()
         ),
+        clean_means=benchmark.clean_means if benchmark else CleanMeans.UNEDITED,
     )
 
 
-def _side(
+def _judge(
     name: str, table: ScoreTable, settings: CompareSettings, words: Mapping[str, int] | None
-) -> JudgeSide:
+) -> JudgeFigures:
     level = settings.level
-    rng = generator(settings.seed, "compare", "swept")
-    return JudgeSide(
+    measures = measures_of_table(table, cap=settings.cap)
+    omissions, parts = paired(table, "omission"), all_slices(table, level=level)
+    area, cut = auc(table), youden(table)
+    return JudgeFigures(
         name=name,
-        table=table,
-        omissions=paired(table, "omission"),
+        paired_omissions=measures.paired_omissions,
+        paired_commissions=measures.paired_commissions,
+        at_rule=measures.at_rule,
+        at_threshold=measures.at_threshold,
+        swept=_swept(table, measures.swept, settings),
+        violations=measures.violations,
+        wins=omissions.wins,
+        ties=omissions.ties,
+        losses=omissions.losses,
+        paired_interval=paired_interval(table, "omission", level=level),
+        auc=figure("auc", area.value, area.errored, "no scored omission or no scored clean note"),
+        youden_j=figure("youden_j", cut.j, cut.detection.n, "no omission or no clean note"),
+        follows_length=None if words is None else length_following(table, words).correlation,
+        by_class=parts["class"],
+        by_trace=parts["trace"],
+        by_severity=parts["severity"],
+        by_stratum=parts["stratum"],
+        by_source=parts["source"],
+        omissions=omissions,
         commissions=paired(table, "commission"),
-        omissions_interval=paired_interval(table, "omission", level=level),
-        swept=swept(table, settings.cap),
-        swept_interval=swept_interval(table, rng, cap=settings.cap, level=level),
-        figures=_figures(table),
-        slices=all_slices(table, level=level),
-        length=None if words is None else length_following(table, words),
     )
 
 
-def _figures(table: ScoreTable) -> tuple[Figure, ...]:
-    area, cut = auc(table), youden(table)
-    return (
-        figure("auc", area.value, area.errored, "no scored omission or no scored clean note"),
-        figure("youden_j", cut.j, cut.detection.n, "no omission or no clean note"),
+def _swept(table: ScoreTable, found: Swept, settings: CompareSettings) -> SweptFigures:
+    rng = generator(settings.seed, "compare", "swept")
+    return SweptFigures(
+        found.detection,
+        found.false_alarms,
+        found.threshold,
+        found.floor,
+        swept_interval(table, rng, cap=settings.cap, level=settings.level),
+        two_proportion_z(found.detection, found.false_alarms),
     )
 
 
@@ -186,7 +286,7 @@ def _bootstraps(data: Difference, settings: CompareSettings) -> tuple[Interval, 
     )
 
 
-def _mcnemar(ours: ScoreTable, theirs: ScoreTable, cap: float) -> TwoForms:
+def _mcnemar(ours: ScoreTable, theirs: ScoreTable, cap: float) -> McNemarTests:
     flags = [_swept_flags(table, cap)[table.omission] for table in (ours, theirs)]
     return mcnemar_tests(flags[0], flags[1], ours.cluster[ours.omission])
 
@@ -196,76 +296,3 @@ def _swept_flags(table: ScoreTable, cap: float) -> BoolArray:
     if threshold is None:
         return np.zeros(len(table.labels), dtype=np.bool_)
     return threshold_flags(table, threshold)
-
-
-def to_json(result: Comparison) -> dict[str, Any]:
-    """The comparison with stable keys."""
-    table = result.candidate.table
-    sign, flags = result.sign_test, result.mcnemar
-    return {
-        "n": {
-            "omissions": int(table.omission.sum()),
-            "commissions": int(table.commission.sum()),
-            "clean": int(table.clean.sum()),
-            "consultations": int(np.unique(table.cluster).size),
-        },
-        "primary": result.settings.primary,
-        "candidate": side_json(result.candidate),
-        "baseline": side_json(result.baseline),
-        "word_count": side_json(result.words) if result.words else None,
-        "difference": _interval(result.difference),
-        "jointly_answered": _interval(result.jointly_answered),
-        "commissions_difference": _interval(result.commissions),
-        "swept_difference": _interval(result.swept_difference),
-        "bootstrap": [interval.to_json() for interval in result.bootstrap],
-        "sign_test": {
-            "wins": sign.rows.wins,
-            "losses": sign.rows.losses,
-            "p": sign.rows.p,
-            "by_consultation": {
-                "wins": sign.consultations.wins,
-                "losses": sign.consultations.losses,
-                "p": sign.consultations.p,
-            },
-        },
-        "mcnemar": {
-            "candidate_only": flags.rows.wins,
-            "baseline_only": flags.rows.losses,
-            "p": flags.rows.p,
-            "by_consultation": {
-                "candidate_only": flags.consultations.wins,
-                "baseline_only": flags.consultations.losses,
-                "p": flags.consultations.p,
-            },
-        },
-        "rules": [plain(verdict) for verdict in result.verdicts],
-    }
-
-
-def side_json(side: JudgeSide) -> dict[str, Any]:
-    """One judge: the measures object with counts, slices and threshold-free figures beside."""
-    body: dict[str, Any] = plain(measures_of_table(side.table))
-    body["swept"] = {
-        **side.swept.to_json(),
-        "interval": _interval(side.swept_interval),
-        "z": two_proportion_z(side.swept.detection, side.swept.false_alarms),
-    }
-    by_axis: dict[str, dict[str, object]] = {f"by_{axis}": {} for axis in AXES}
-    for part in side.slices:
-        by_axis[f"by_{part.axis}"][part.key] = part.to_json()
-    length = side.length
-    return {
-        "name": side.name,
-        **body,
-        "wins": side.omissions.wins,
-        "ties": side.omissions.ties,
-        "losses": side.omissions.losses,
-        "paired_interval": _interval(side.omissions_interval),
-        **{found.measure.name: found.to_json() for found in side.figures},
-        "follows_length": None if length is None else length.correlation,
-        **by_axis,
-    }
-
-
-def _interval(interval: Interval | None) -> dict[str, object] | None:
-    return interval.to_json() if interval else None

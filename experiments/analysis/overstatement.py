@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from heldout.experiments.campaigns.checks import check
 from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
 from heldout.experiments.campaigns.running import start
 from heldout.experiments.campaigns.session import Options
-from heldout.experiments.campaigns.summary import summarise
-from heldout.experiments.report.view import read_view
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
+from heldout.gepa.record.run import Run
+from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.intervals.resampling import generator
+from heldout.gepa.statistics.measures import Measures
 from heldout.gepa.statistics.tests.optimism import (
-    OptimismReport,
+    OptimismEstimate,
     SearchOutcome,
     placebo_optimism,
     selection_optimism,
@@ -46,6 +47,24 @@ PLACEBO = (
 )
 
 
+@dataclass(frozen=True)
+class OptimismReport:
+    """One winner's figures side by side, in [0, 1] or as differences of such.
+
+    `selection_lower_bound` is from having chosen the best, `corrected` the accept figure less that
+    part, still too good; `heldout` is None where no look was bought, `looks` how many there were.
+    """
+
+    accept: float
+    selection_lower_bound: OptimismEstimate | None
+    corrected: float | None
+    placebo: OptimismEstimate | None
+    heldout: float | None
+    accept_minus_heldout: float | None
+    looks: int
+    placebo_is_simulated: bool = True
+
+
 def optimism_of(
     run_dir: Path, searches: int, told: Callable[[str], None] = lambda _: None
 ) -> OptimismReport:
@@ -54,48 +73,57 @@ def optimism_of(
     `searches` placebo searches are run (none for 0); `told` hears of each. Raises BadInput for a
     run without a winner.
     """
-    run = existing_run(run_dir)
-    view = read_view(run.path)
-    summary = summarise(run.path, view.events)
-    if summary["accept"] is None:
+    directory = existing_run(run_dir)
+    run = Run.at(directory.path)
+    if run.winner is None:
         raise BadInput.one(str(run_dir), "has no winner on accept yet")
-    primary, heldout = summary["primary"], summary["heldout"]
-    tables = [t for body in view.entered if (t := view.accept_table(body["id"])) is not None]
-    rng = generator(int(view.opened["seed"]), "optimism", "selection")
+    tables = [t for c in run.entered if (t := run.accept_table(c.id)) is not None]
+    rng = generator(run.opened.seed, "optimism", "selection")
     outcomes = []
     for number in range(searches):
-        outcomes.append(_placebo_search(run, number, primary))
+        outcomes.append(_placebo_search(directory, number, run.primary))
         told(f"placebo search {number + 1} of {searches}")
+    accept = _figure(run.winner.accept.winner, run.primary)
+    heldout = None if run.heldout is None else run.heldout.winner.paired(run.primary)
+    chosen = selection_optimism(tables, rng, select=primary_pairs(run.primary))
     return OptimismReport(
-        accept=summary["accept"]["winner"][primary],
-        selection=selection_optimism(tables, rng, select=primary_family(primary)),
+        accept=accept,
+        selection_lower_bound=chosen,
+        corrected=None if chosen is None else accept - chosen.value,
         placebo=placebo_optimism([outcome for outcome in outcomes if outcome is not None]),
-        heldout=heldout and heldout["winner"][primary],
-        looks=heldout["looks"] if heldout else 0,
+        heldout=heldout,
+        accept_minus_heldout=None if heldout is None else accept - heldout,
+        looks=0 if run.heldout is None else run.heldout.looks,
     )
 
 
-def _placebo_search(run: RunDirectory, number: int, primary: str) -> SearchOutcome | None:
+def _placebo_search(run: RunDirectory, number: int, primary: Primary) -> SearchOutcome | None:
     """One search on the placebo; None where a seed won, which overstates nothing."""
     seed = bits("placebo search", str(run.path.name), number, width=31)
     config = load_config(run.config, [*PLACEBO, f"seed={seed}"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
-        ended = start(check(config, RunDirectory(path)), path, Options(quiet=True))
-        found = summarise(path, ended.events)
-    if found["heldout"] is None:
+        found = start(check(config, RunDirectory(path)), path, Options(quiet=True)).run
+    if found.winner is None or found.heldout is None:
         return None
-    accept, heldout = found["accept"]["winner"][primary], found["heldout"]["winner"][primary]
-    return SearchOutcome(accept, heldout)
+    accept, heldout = found.winner.accept.winner, found.heldout.winner
+    return SearchOutcome(_figure(accept, primary), _figure(heldout, primary))
+
+
+def _figure(measures: Measures, primary: Primary) -> float:
+    """The primary figure of a winner, which has one: it was chosen by it."""
+    value = measures.paired(primary)
+    assert value is not None
+    return value
 
 
 def optimism_text(report: OptimismReport) -> str:
     """The figures side by side, for a person."""
     lines = [f"accept figure of the winner:        {report.accept:.3f}"]
-    if report.selection is not None:
+    if (chosen := report.selection_lower_bound) is not None:
         lines += [
-            f"from choosing the best (at least):  {report.selection.value:+.3f} "
-            f"±{report.selection.error:.3f}, {report.selection.made_from}",
+            f"from choosing the best (at least):  {chosen.value:+.3f} "
+            f"±{chosen.error:.3f}, {chosen.made_from}",
             f"accept less that part:              {report.corrected:.3f} (still too good)",
         ]
     if report.placebo is not None:
@@ -106,11 +134,6 @@ def optimism_text(report: OptimismReport) -> str:
     if report.heldout is not None:
         lines += [
             f"held-out figure:                    {report.heldout:.3f} (look {report.looks})",
-            f"accept minus held-out, as seen:     {report.seen:+.3f}",
+            f"accept minus held-out, as seen:     {report.accept_minus_heldout:+.3f}",
         ]
     return "\n".join(lines)
-
-
-def described(report: OptimismReport) -> dict[str, Any]:
-    """The report as JSON; the placebo part is simulated."""
-    return {**report.to_json(), "placebo_is_simulated": True}

@@ -7,15 +7,16 @@ pilot or from stated assumptions (`cluster_models`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
 
 from heldout.experiments.analysis.cluster_models import DifferenceModel, Sizes, resized
 from heldout.gepa.gate.decide import STUDY_PRE_GATE, GateSettings
+from heldout.gepa.gate.settings import PreGateName
 from heldout.gepa.gate.simulated_rules import ships
 from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.intervals.resampling import generator
@@ -51,52 +52,96 @@ class Estimate:
     value: float
     error: float
 
-    def to_json(self) -> dict[str, float]:
-        """`{value, error}`."""
-        return {"value": self.value, "error": self.error}
+
+@dataclass(frozen=True, slots=True)
+class PowerAt:
+    """Share of data sets shipped at one true difference, with its Monte Carlo error."""
+
+    difference: float
+    value: float
+    error: float
 
 
 @dataclass(frozen=True, slots=True)
 class RulePower:
     """One rule: the share shipped at each effect, and the smallest effect shipped at `TARGET`.
 
-    `smallest` is None where even a difference of one half is not seen that often.
+    `smallest_detectable` is None where even a difference of one half is not seen that often.
     """
 
-    rule: RuleName
     when_nothing_changed: Estimate
-    at: tuple[tuple[float, Estimate], ...]
-    smallest: Estimate | None
+    power: tuple[PowerAt, ...]
+    smallest_detectable: Estimate | None
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """A true effect through both stages: the look is bought, the rule ships, both."""
+class BothStages:
+    """A true difference through both stages: the look is bought, the rule ships, both."""
 
-    effect: float
-    buys: Estimate
-    ships: Estimate
+    difference: float
+    pre_gate: Estimate
+    gate: Estimate
     both: Estimate
 
 
-@dataclass(frozen=True)
-class PowerReport:
-    """Everything `heldout power` prints.
+@dataclass(frozen=True, slots=True)
+class SplitPairs:
+    """Pairs of the primary measure in a split, and consultations that have one."""
 
-    `selection_optimism` is how much the best of `settings.candidates` equally good candidates
-    overstates itself on accept by having been chosen; `needed` are held-out consultations for
-    `settings.wanted`, None where `MOST_CONSULTATIONS` do not suffice.
+    consultations: int
+    pairs: int
+
+    @classmethod
+    def of(cls, sizes: Sizes) -> SplitPairs:
+        """Those of the pairs in each consultation."""
+        return cls(len(sizes), sum(sizes))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGate:
+    """The gate that is simulated; `alpha` is one-sided and shared by the planned looks."""
+
+    rule: RuleName
+    alpha: float
+    margin: float
+    pre_gate: PreGateName
+    planned_looks: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceOptimism:
+    """How much the best of `candidates` equally good ones overstates itself on accept."""
+
+    candidates: int
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class NeededData:
+    """Held-out consultations that ship `difference` with `TARGET`.
+
+    None where `MOST_CONSULTATIONS` do not suffice.
     """
 
-    settings: PowerSettings
-    gate: GateSettings
+    difference: float
+    consultations: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerReport:
+    """Everything `heldout power` finds; `--json` prints these fields."""
+
+    seed: int
+    draws: int
     model: str
-    accept: Sizes
-    heldout: Sizes
-    rules: tuple[RulePower, ...]
-    stages: tuple[Stage, ...]
-    selection_optimism: Estimate
-    needed: int | None
+    accept: SplitPairs
+    heldout: SplitPairs
+    gate: PlannedGate
+    rules: Mapping[RuleName, RulePower]
+    stages: tuple[BothStages, ...]
+    selection_optimism: ChoiceOptimism
+    needed: NeededData
 
 
 @dataclass(frozen=True)
@@ -224,16 +269,18 @@ def power(
 ) -> PowerReport:
     """The full report. Raises ValueError where a split has pairs in under two consultations."""
     simulator = Simulator(model, accept, heldout, gate, settings)
+    chosen = simulator.selection(settings.candidates)
     return PowerReport(
-        settings=settings,
-        gate=gate,
+        seed=settings.seed,
+        draws=settings.draws,
         model=model.description,
-        accept=accept,
-        heldout=heldout,
-        rules=tuple(_rule(simulator, rule, settings.effects) for rule in rules),
-        stages=tuple(_stage(simulator, effect) for effect in settings.effects),
-        selection_optimism=simulator.selection(settings.candidates),
-        needed=simulator.needed(gate.rule, settings.wanted),
+        accept=SplitPairs.of(accept),
+        heldout=SplitPairs.of(heldout),
+        gate=PlannedGate(gate.rule, gate.alpha, gate.margin, gate.pre_gate, settings.planned_looks),
+        rules={rule: _rule(simulator, rule, settings.effects) for rule in rules},
+        stages=tuple(_stages(simulator, effect) for effect in settings.effects),
+        selection_optimism=ChoiceOptimism(settings.candidates, chosen.value, chosen.error),
+        needed=NeededData(settings.wanted, simulator.needed(gate.rule, settings.wanted)),
     )
 
 
@@ -243,18 +290,16 @@ def share(value: float, draws: int) -> Estimate:
 
 
 def _rule(simulator: Simulator, rule: RuleName, effects: Sequence[float]) -> RulePower:
-    ship = partial(simulator.shipped, rule)
+    shipped = {effect: simulator.shipped(rule, effect) for effect in (0.0, *effects)}
     return RulePower(
-        rule=rule,
-        when_nothing_changed=ship(0.0),
-        at=tuple((effect, ship(effect)) for effect in effects),
-        smallest=simulator.smallest(rule),
+        shipped[0.0],
+        tuple(PowerAt(effect, shipped[effect].value, shipped[effect].error) for effect in effects),
+        simulator.smallest(rule),
     )
 
 
-def _stage(simulator: Simulator, effect: float) -> Stage:
-    buys, shipped = simulator.bought(effect), simulator.shipped(simulator.gate.rule, effect)
+def _stages(simulator: Simulator, effect: float) -> BothStages:
+    bought, shipped = simulator.bought(effect), simulator.shipped(simulator.gate.rule, effect)
     # Accept and held-out share no consultation: the two stages are independent.
-    both = buys.value * shipped.value
-    error = sqrt((buys.error * shipped.value) ** 2 + (shipped.error * buys.value) ** 2)
-    return Stage(effect, buys, shipped, Estimate(both, error))
+    error = sqrt((bought.error * shipped.value) ** 2 + (shipped.error * bought.value) ** 2)
+    return BothStages(effect, bought, shipped, Estimate(bought.value * shipped.value, error))

@@ -5,24 +5,23 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from rich.console import RenderableType
 
-from heldout.experiments.analysis.cluster_models import Assumed, DifferenceModel, Pilot, pair_counts
-from heldout.experiments.analysis.power import PowerSettings, Simulator, power
-from heldout.experiments.analysis.power_report import (
-    Resolution,
-    power_json,
-    render_power,
-    resolution,
+from heldout.experiments.analysis.cluster_models import (
+    Assumed,
+    DifferenceModel,
+    Pilot,
+    Sizes,
+    pair_counts,
 )
+from heldout.experiments.analysis.power import PowerReport, PowerSettings, Simulator, power
+from heldout.experiments.analysis.power_report import Resolution, resolution
 from heldout.experiments.analysis.score_files import read_scores, score_tables
 from heldout.experiments.campaigns.checks import Checked, check
 from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.run_directory import RunDirectory
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.statistics.difference import difference
 from heldout.gepa.statistics.intervals.resampling import generator
 from heldout.splits.errors import BadInput
@@ -34,22 +33,26 @@ SUMMARY_DRAWS = 500
 
 def power_of(
     config_file: Path,
-    settings: Sequence[str],
+    settings: Sequence[str] = (),
     *,
-    pilot: tuple[str, str] | None,
-    asked: tuple[int, float, int],
-    as_json: bool,
-) -> dict[str, Any] | RenderableType:
-    """The full report; `asked` is draws, the wanted difference and the candidates expected."""
+    pilot: tuple[str, str] | None = None,
+    draws: int = 2_000,
+    wanted: float = 0.05,
+    candidates: int = 10,
+) -> PowerReport:
+    """What the partition of a configuration, with `settings` changed, can detect.
+
+    `pilot` are two score files, candidate and baseline, to take the spread from; the rest is as in
+    `PowerSettings`. Raises BadInput for files that cannot be read, or a split with too few pairs.
+    """
     config = load_config(config_file, settings)
     with tempfile.TemporaryDirectory() as folder:
         checked = check(config, RunDirectory(Path(folder)))
-        sizes = _sizes(checked)
-    draws, wanted, candidates = asked
-    report = power(
+        accept, heldout = _sizes(checked)
+    return power(
         _model(checked, pilot),
-        accept=sizes[0],
-        heldout=sizes[1],
+        accept=accept,
+        heldout=heldout,
         gate=config.gate,
         settings=PowerSettings(
             seed=config.seed,
@@ -59,7 +62,6 @@ def power_of(
             planned_looks=checked.partition.planned_looks,
         ),
     )
-    return power_json(report) if as_json else render_power(report)
 
 
 def short_form(checked: Checked) -> Resolution:
@@ -97,13 +99,13 @@ def acceptance_sentence(checked: Checked) -> str:
     )
 
 
-def _sizes(checked: Checked) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _sizes(checked: Checked) -> tuple[Sizes, Sizes]:
     """Pairs of the primary measure in each consultation of accept and of held-out."""
     benchmark = checked.made.benchmark if checked.made else checked.load().benchmark
-    family = primary_family(checked.config.search.primary)
+    pairs = primary_pairs(checked.config.search.primary)
     splits = checked.partition.splits
     accept, heldout = (
-        pair_counts([benchmark.by_id[name] for name in splits[split]], family)
+        pair_counts([benchmark.by_id[name] for name in splits[split]], pairs)
         for split in ("accept", "heldout")
     )
     if min(len(accept), len(heldout)) < 2:
@@ -120,5 +122,5 @@ def _model(checked: Checked, pilot: tuple[str, str] | None) -> DifferenceModel:
     files = read_scores(pilot[0]), read_scores(pilot[1])
     benchmark = checked.made.benchmark if checked.made else checked.load().benchmark
     ours, theirs = score_tables(*files, benchmark)
-    family = primary_family(checked.config.search.primary)
-    return Pilot.of([difference(ours, theirs, family)])
+    pairs = primary_pairs(checked.config.search.primary)
+    return Pilot.of([difference(ours, theirs, pairs)])

@@ -1,9 +1,9 @@
-"""Power in JSON and in words, and the short form that a dry run prints."""
+"""Power in words, and the short form that a dry run prints."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -12,131 +12,64 @@ from rich.text import Text
 from heldout.experiments.analysis.power import (
     MOST_CONSULTATIONS,
     TARGET,
+    ChoiceOptimism,
     Estimate,
+    PowerAt,
     PowerReport,
     Simulator,
 )
 
 
-def power_json(report: PowerReport) -> dict[str, Any]:
-    """The report with stable keys; every simulated figure as `{value, error}`."""
-    return {
-        "seed": report.settings.seed,
-        "draws": report.settings.draws,
-        "model": report.model,
-        "accept": {"consultations": len(report.accept), "pairs": sum(report.accept)},
-        "heldout": {"consultations": len(report.heldout), "pairs": sum(report.heldout)},
-        "gate": {
-            "rule": report.gate.rule,
-            "alpha": report.gate.alpha,
-            "margin": report.gate.margin,
-            "pre_gate": report.gate.pre_gate,
-            "planned_looks": report.settings.planned_looks,
-        },
-        "rules": {
-            rule.rule: {
-                "when_nothing_changed": rule.when_nothing_changed.to_json(),
-                "power": [{"difference": effect, **found.to_json()} for effect, found in rule.at],
-                "smallest_detectable": rule.smallest.to_json() if rule.smallest else None,
-            }
-            for rule in report.rules
-        },
-        "stages": [
-            {
-                "difference": stage.effect,
-                "pre_gate": stage.buys.to_json(),
-                "gate": stage.ships.to_json(),
-                "both": stage.both.to_json(),
-            }
-            for stage in report.stages
-        ],
-        "selection_optimism": {
-            "candidates": report.settings.candidates,
-            **report.selection_optimism.to_json(),
-        },
-        "needed": {"difference": report.settings.wanted, "consultations": report.needed},
-    }
-
-
 def render_power(report: PowerReport) -> RenderableType:
     """The report for a rich console."""
-    effects = report.settings.effects
+    effects = [f"+{stage.difference:.2f}" for stage in report.stages]
     rules = Table(
-        title=f"power at {len(report.heldout)} held-out consultations", title_justify="left"
+        title=f"power at {report.heldout.consultations} held-out consultations",
+        title_justify="left",
     )
-    for name in ("rule", "nothing changed", *(f"+{e:.2f}" for e in effects), "80% power from"):
+    for name in ("rule", "nothing changed", *effects, "80% power from"):
         rules.add_column(name, justify="left" if name == "rule" else "right")
-    for rule in report.rules:
-        smallest = "over +0.50" if rule.smallest is None else f"+{_shown(rule.smallest)}"
-        cells = [_shown(found) for _, found in rule.at]
-        rules.add_row(rule.rule, _shown(rule.when_nothing_changed), *cells, smallest)
+    for rule, found in report.rules.items():
+        least = found.smallest_detectable
+        smallest = "over +0.50" if least is None else f"+{_shown(least)}"
+        cells = [_shown(at) for at in found.power]
+        rules.add_row(rule, _shown(found.when_nothing_changed), *cells, smallest)
     stages = Table(
         title=f"pre-gate {report.gate.pre_gate} and gate {report.gate.rule} together",
         title_justify="left",
     )
     for name in ("true difference", "look bought", "gate ships", "both"):
         stages.add_column(name, justify="right")
-    for stage in report.stages:
-        found = (stage.buys, stage.ships, stage.both)
-        stages.add_row(f"+{stage.effect:.2f}", *map(_shown, found))
+    for effect, stage in zip(effects, report.stages, strict=True):
+        stages.add_row(effect, *map(_shown, (stage.pre_gate, stage.gate, stage.both)))
     return Group(rules, stages, Text("\n".join(_sentences(report))))
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What the two sets of a planned run can resolve, against what its config hopes for."""
+    """What the two sets of a planned run can resolve, against what its config hopes for.
+
+    `warnings` holds a line for each set that cannot resolve the hoped gain.
+    """
 
     hoped_gain: float
-    smallest: Estimate | None
+    smallest_detectable: Estimate | None
     power_at_hoped: Estimate
-    bought_at_hoped: Estimate
+    pre_gate_at_hoped: Estimate
     selection_optimism: Estimate
     model: str
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """A line for each set that cannot resolve the hoped gain."""
-        found = []
-        hoped = f"the hoped gain of {self.hoped_gain:.3f} (gate.hoped_gain)"
-        if self.power_at_hoped.value < TARGET:
-            least = "more than 0.500" if self.smallest is None else f"{self.smallest.value:.3f}"
-            found.append(
-                f"held-out cannot resolve {hoped}: the gate ships it in "
-                f"{self.power_at_hoped.value:.0%} of runs, 80% takes {least}"
-            )
-        if self.bought_at_hoped.value < TARGET:
-            found.append(
-                f"accept cannot resolve {hoped}: the pre-gate buys the look in "
-                f"{self.bought_at_hoped.value:.0%} of runs"
-            )
-        if self.selection_optimism.value >= self.hoped_gain:
-            found.append(
-                f"accept overstates the best candidate by {self.selection_optimism.value:.3f} "
-                f"from choosing it alone, as much as {hoped}"
-            )
-        return tuple(found)
-
-    def to_json(self) -> dict[str, Any]:
-        """All figures and the warnings."""
-        return {
-            "hoped_gain": self.hoped_gain,
-            "smallest_detectable": self.smallest.to_json() if self.smallest else None,
-            "power_at_hoped": self.power_at_hoped.to_json(),
-            "pre_gate_at_hoped": self.bought_at_hoped.to_json(),
-            "selection_optimism": self.selection_optimism.to_json(),
-            "model": self.model,
-            "warnings": list(self.warnings),
-        }
+    warnings: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Three lines for the dry run; the warnings are apart."""
-        least = "more than 0.500" if self.smallest is None else f"{_shown(self.smallest)}"
+        found = self.smallest_detectable
+        least = "more than 0.500" if found is None else f"{_shown(found)}"
         return (
             f"power ({self.model}):",
             f"  smallest difference with 80% power {least}; "
             f"{self.hoped_gain:.3f} is shipped in {_shown(self.power_at_hoped)}, "
-            f"its look bought in {_shown(self.bought_at_hoped)}",
+            f"its look bought in {_shown(self.pre_gate_at_hoped)}",
             f"  the best candidate on accept overstates itself by "
             f"{_shown(self.selection_optimism)} from having been chosen",
         )
@@ -145,31 +78,52 @@ class Resolution:
 def resolution(simulator: Simulator) -> Resolution:
     """The short form for `run --dry-run`: only the gate's own rule, only the hoped gain."""
     gate = simulator.gate
-    return Resolution(
+    found = Resolution(
         hoped_gain=gate.hoped_gain,
-        smallest=simulator.smallest(gate.rule),
+        smallest_detectable=simulator.smallest(gate.rule),
         power_at_hoped=simulator.shipped(gate.rule, gate.hoped_gain),
-        bought_at_hoped=simulator.bought(gate.hoped_gain),
+        pre_gate_at_hoped=simulator.bought(gate.hoped_gain),
         selection_optimism=simulator.selection(simulator.settings.candidates),
         model=simulator.model.description,
     )
+    return replace(found, warnings=tuple(_warnings(found)))
+
+
+def _warnings(found: Resolution) -> Iterator[str]:
+    hoped = f"the hoped gain of {found.hoped_gain:.3f} (gate.hoped_gain)"
+    if found.power_at_hoped.value < TARGET:
+        smallest = found.smallest_detectable
+        least = "more than 0.500" if smallest is None else f"{smallest.value:.3f}"
+        yield (
+            f"held-out cannot resolve {hoped}: the gate ships it in "
+            f"{found.power_at_hoped.value:.0%} of runs, 80% takes {least}"
+        )
+    if found.pre_gate_at_hoped.value < TARGET:
+        yield (
+            f"accept cannot resolve {hoped}: the pre-gate buys the look in "
+            f"{found.pre_gate_at_hoped.value:.0%} of runs"
+        )
+    if found.selection_optimism.value >= found.hoped_gain:
+        yield (
+            f"accept overstates the best candidate by {found.selection_optimism.value:.3f} "
+            f"from choosing it alone, as much as {hoped}"
+        )
 
 
 def _sentences(report: PowerReport) -> list[str]:
-    needed = (
-        f"more than {MOST_CONSULTATIONS}" if report.needed is None else f"about {report.needed}"
-    )
-    settings = report.settings
+    needed, chosen = report.needed, report.selection_optimism
+    number = needed.consultations
+    many = f"more than {MOST_CONSULTATIONS}" if number is None else f"about {number}"
     return [
-        f"a difference of +{settings.wanted:.3f} needs {needed} held-out consultations "
+        f"a difference of +{needed.difference:.3f} needs {many} held-out consultations "
         f"for 80% power ({report.gate.rule})",
-        f"the best of {settings.candidates} equally good candidates overstates itself on accept by "
-        f"{_shown(report.selection_optimism)}, from having been chosen (a part of the optimism)",
+        f"the best of {chosen.candidates} equally good candidates overstates itself on accept by "
+        f"{_shown(chosen)}, from having been chosen (a part of the optimism)",
         f"model: {report.model}",
-        f"{settings.draws} simulated data sets a figure, seed {settings.seed}; "
+        f"{report.draws} simulated data sets a figure, seed {report.seed}; "
         "± is the Monte Carlo standard error",
     ]
 
 
-def _shown(found: Estimate) -> str:
+def _shown(found: Estimate | PowerAt | ChoiceOptimism) -> str:
     return f"{found.value:.3f} ±{found.error:.3f}"

@@ -66,11 +66,6 @@ def score_tables(
     return ScoreTable.of(labels, ours), ScoreTable.of(labels, theirs)
 
 
-def candidate_names(path: Path) -> tuple[str, ...]:
-    """The candidates of a campaign file in the published layout, in order of its pool."""
-    return tuple(_entries(str(path), _json_object(read_input(path)), heldout=False))
-
-
 def _published(source: str, file: InputFile, name: str) -> ScoreFile:
     heldout = name.endswith(HELDOUT_MARK)
     wanted = name.removesuffix(HELDOUT_MARK)

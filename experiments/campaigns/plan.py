@@ -8,6 +8,7 @@ from heldout.experiments.analysis.power_campaign import acceptance_sentence, sho
 from heldout.experiments.campaigns.checks import Checked
 from heldout.experiments.campaigns.estimates import estimate, estimate_text
 from heldout.experiments.campaigns.parts import minibatch_of
+from heldout.gepa.record.codec import plain
 
 
 def plan(checked: Checked) -> dict[str, Any]:
@@ -49,7 +50,7 @@ def plan(checked: Checked) -> dict[str, Any]:
             },
         },
         "estimate": estimate(checked, loaded),
-        "power": resolved.to_json(),
+        "power": plain(resolved),
         "power_in_words": [*resolved.sentences, acceptance_sentence(checked)],
         "warnings": [*partition.warnings, *resolved.warnings],
         "notices": list(checked.notices),

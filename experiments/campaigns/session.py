@@ -17,6 +17,7 @@ from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.stopping import stop_requests
 from heldout.experiments.report.pages import write_lineage, write_report
 from heldout.experiments.report.text import TextPolicy
+from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.campaign import Campaign
 from heldout.gepa.record.events import (
     SCHEMA,
@@ -176,7 +177,6 @@ def _tracking(checked: Checked, run: RunDirectory) -> TrackingWriter | None:
     section = checked.config.tracking
     if not section.enabled:
         return None
-    from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri  # noqa: PLC0415 TEMP
 
     text = TextPolicy(text_policy(checked))
     return TrackingWriter(

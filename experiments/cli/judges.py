@@ -40,17 +40,17 @@ def compare(
     scores.
     """
     with guarded():
-        from heldout.experiments.analysis.compare_files import compare_files  # noqa: PLC0415
+        from heldout.experiments.analysis import compare, compare_table  # noqa: PLC0415
+        from heldout.gepa.record.codec import plain  # noqa: PLC0415
 
-        show(
-            compare_files(
-                (candidate, baseline),
-                benchmark=(benchmark, consultations),
-                primary=primary,
-                seed=seed,
-                as_json=as_json,
-            )
+        found = compare.compare_files(
+            candidate,
+            baseline,
+            compare.CompareSettings(seed=seed, primary=primary),
+            pairs=benchmark,
+            consultations=consultations,
         )
+        show(plain(found) if as_json else compare_table.render(found))
 
 
 @app.command()
@@ -71,16 +71,18 @@ def power(
     """What a configuration's partition can detect, before anything is paid for."""
     with guarded():
         from heldout.experiments.analysis.power_campaign import power_of  # noqa: PLC0415
+        from heldout.experiments.analysis.power_report import render_power  # noqa: PLC0415
+        from heldout.gepa.record.codec import plain  # noqa: PLC0415
 
-        show(
-            power_of(
-                config,
-                settings or [],
-                pilot=pilot,
-                asked=(draws, wanted, candidates),
-                as_json=as_json,
-            )
+        report = power_of(
+            config,
+            settings or [],
+            pilot=pilot,
+            draws=draws,
+            wanted=wanted,
+            candidates=candidates,
         )
+        show(plain(report) if as_json else render_power(report))
 
 
 @app.command()

@@ -66,7 +66,7 @@ def ui(
         import os  # noqa: PLC0415
         import subprocess  # noqa: PLC0415
 
-        from heldout.experiments.tracking.ui import open_ui  # noqa: PLC0415
+        from heldout.experiments.tracking import open_ui  # noqa: PLC0415
 
         opened = open_ui(run, port, tracking_uri)
         show(f"candidates of this run: {opened.url}\nthe run itself:         {opened.run_url}")
@@ -105,6 +105,7 @@ def optimism(
     """Say how much accept overstated the winner: from choosing it, by placebo, and as seen."""
     with guarded():
         from heldout.experiments.analysis import overstatement  # noqa: PLC0415
+        from heldout.gepa.record.codec import plain  # noqa: PLC0415
 
         report = overstatement.optimism_of(run, searches, note)
-        show(overstatement.described(report) if as_json else overstatement.optimism_text(report))
+        show(plain(report) if as_json else overstatement.optimism_text(report))

@@ -144,7 +144,7 @@ class DesignResult:
 
     def slices(self, axis: Axis) -> dict[str, dict[str, object]]:
         """Paired omissions by value of `axis`, averaged over replicates."""
-        runs = [{part.key: part for part in slices(t, axis, "omission")} for t in self.tables]
+        runs = [slices(table, axis, "omission") for table in self.tables]
         return {key: _averaged([run[key] for run in runs]) for key in runs[0]}
 
     def to_json(self) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class DesignResult:
         }
 
     def _by_class(self) -> dict[str, dict[str, object]]:
-        runs = [{part.key: part for part in slices(t, "class", "errored")} for t in self.tables]
+        runs = [slices(table, "class", "errored") for table in self.tables]
         return {key: _averaged([run[key] for run in runs]) for key in runs[0]}
 
     def _naming(self) -> dict[str, dict[str, int]] | None:
@@ -210,11 +210,11 @@ class DesignResult:
 def _averaged(parts: Sequence[Slice]) -> dict[str, object]:
     """One slice over replicates: support of one run, the mean figure and each run's own."""
     first = parts[0]
-    values = [part.value for part in parts if part.value is not None]
+    values = [part.paired for part in parts if part.paired is not None]
     return {
-        **first.to_json(),
+        **plain(first),
         "paired": sum(values) / len(values) if len(values) == len(parts) else None,
-        "runs": [part.value for part in parts],
+        "runs": [part.paired for part in parts],
     }
 
 

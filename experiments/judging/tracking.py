@@ -12,18 +12,16 @@ from typing import Any
 from heldout.experiments.judging.command import JudgeReport
 from heldout.experiments.judging.roster import DesignResult
 from heldout.experiments.judging.table import to_csv, to_markdown
+from heldout.experiments.tracking.client import StoredRun, TrackingClient
 from heldout.experiments.tracking.content import (
     CAMPAIGN,
     TAG,
-    Found,
-    Point,
+    MetricPoint,
     RunContent,
-    SplitData,
+    SplitInput,
     TrackingFailed,
 )
-from heldout.experiments.tracking.door import Door
-from heldout.experiments.tracking.settings import TrackingSettings
-from heldout.experiments.tracking.syncing import default_uri
+from heldout.experiments.tracking.settings import TrackingSettings, default_uri
 
 CONTENT = f"{TAG}content_sha256"
 DIGEST_CHARACTERS = 32
@@ -35,12 +33,12 @@ def track(report: JudgeReport, settings: TrackingSettings) -> None:
 
     Raises TrackingFailed when the store does not answer.
     """
-    door = Door(settings)
-    known = door.runs(report.run_id)
+    client = TrackingClient(settings)
+    known = client.runs(report.run_id)
     now = int(time.time() * 1000)
-    parent = _put(door, report.run_id, _roster(report, now), known, None)
+    parent = _put(client, report.run_id, _roster(report, now), known, None)
     for result in report.results:
-        _put(door, report.run_id, _design(report, result, now), known, parent.id)
+        _put(client, report.run_id, _design(report, result, now), known, parent.id)
 
 
 def track_or_say(report: JudgeReport, uri: str | None) -> None:
@@ -52,22 +50,26 @@ def track_or_say(report: JudgeReport, uri: str | None) -> None:
 
 
 def _put(
-    door: Door, run_id: str, content: RunContent, known: dict[str, Found], parent: str | None
-) -> Found:
+    client: TrackingClient,
+    run_id: str,
+    content: RunContent,
+    known: dict[str, StoredRun],
+    parent: str | None,
+) -> StoredRun:
     """The run of `content`, made or brought up to date; one a reviewer deleted stays deleted."""
-    run = known.get(content.key) or door.create(run_id, content, parent)
+    run = known.get(content.key) or client.create(run_id, content, parent)
     if run.deleted or run.tags.get(CONTENT) == _digest(content):
         return run
-    door.log(
+    client.log(
         run.id,
         points=content.points,
         params={} if run.params else content.params,
         tags={**content.tags, CONTENT: _digest(content)},
     )
     if content.inputs and content.key not in known:
-        door.inputs(run.id, content.inputs)
-    door.put_files(run, content.files)
-    door.set_info(run, content)
+        client.inputs(run.id, content.inputs)
+    client.put_files(run, content.files)
+    client.set_info(run, content)
     return run
 
 
@@ -98,7 +100,7 @@ def _roster(report: JudgeReport, now: int) -> RunContent:
             "judge.csv": to_csv(results),
             "judge.md": to_markdown(results, simulated=simulated),
         },
-        inputs=(SplitData(first.name, first.digest[:DIGEST_CHARACTERS], "judged", sizes),),
+        inputs=(SplitInput(first.name, first.digest[:DIGEST_CHARACTERS], "judged", sizes),),
     )
 
 
@@ -120,7 +122,7 @@ def _design(report: JudgeReport, result: DesignResult, now: int) -> RunContent:
             "facts_sha256": row["facts_sha256"] or "",
             "set": row["set"],
         },
-        points=tuple(Point(name, value, now, 0) for name, value in metrics(row)),
+        points=tuple(MetricPoint(name, value, now, 0) for name, value in metrics(row)),
         files={"design.json": json.dumps(row, indent=2)},
     )
 

@@ -23,7 +23,7 @@ from heldout.experiments.practice.session import Asking, desk, pinned_for
 from heldout.experiments.report.view import Body, RunView, read_view
 from heldout.gepa.candidates import Kind
 from heldout.gepa.statistics.rates.paired import paired
-from heldout.gepa.statistics.selection import Family
+from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import open_splits
 from heldout.students.calls.caller import never
@@ -65,7 +65,7 @@ class Probed:
     why: str
     sats: tuple[Sat, ...]
 
-    def figure(self, rung: int, family: Family) -> float | None:
+    def figure(self, rung: int, family: PairKind) -> float | None:
         """Paired discrimination at a rung, in [0, 1]."""
         return paired(self.sats[rung].tables[0], family).value
 
@@ -76,7 +76,7 @@ class ProbeReport:
 
     rungs: tuple[Rung, ...]
     probed: tuple[Probed, ...]
-    family: Family
+    family: PairKind
     winner: str | None
     simulated: bool
 

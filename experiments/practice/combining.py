@@ -18,7 +18,7 @@ from heldout.gepa.statistics.agreement.replicates import majority_table, strict_
 from heldout.gepa.statistics.judged import Flags
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.detection import flag_array, swept, threshold_flags
-from heldout.gepa.statistics.selection import Family, rows_of
+from heldout.gepa.statistics.selection import PairKind, rows_of
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
 
 Kind = Literal["single", "majority", "union", "escalation"]
@@ -79,7 +79,7 @@ class Flagger:
 
 
 def combinations(
-    blocks: Mapping[str, Sat], controls: Mapping[str, Sat], cap: float, family: Family
+    blocks: Mapping[str, Sat], controls: Mapping[str, Sat], cap: float, family: PairKind
 ) -> tuple[Combination, ...]:
     """Every single rung, majority, union with the control, and escalation to a later rung."""
     found: list[Combination] = []
@@ -104,7 +104,7 @@ def combinations(
     return tuple(found)
 
 
-def majority(name: str, sat: Sat, basis: Basis, cap: float, family: Family) -> Flagger:
+def majority(name: str, sat: Sat, basis: Basis, cap: float, family: PairKind) -> Flagger:
     """Flagged by more than half of the replicates; a tie is not flagged."""
     table = majority_table(sat.tables)
     cost = None if sat.cost is None else sat.cost.times(len(sat.tables))
@@ -131,7 +131,7 @@ def escalation(cheap: Flagger, dear: Flagger) -> Flagger:
     return _both(f"{cheap.name}, then {dear.name}", cheap, dear, np.logical_and, cost)
 
 
-def _once(name: str, sat: Sat, basis: Basis, cap: float, family: Family) -> Flagger:
+def _once(name: str, sat: Sat, basis: Basis, cap: float, family: PairKind) -> Flagger:
     """The first replicate alone: what one judging of a note gives."""
     table = sat.tables[0]
     if basis == "rule" and sat.flags is not None:
@@ -139,7 +139,7 @@ def _once(name: str, sat: Sat, basis: Basis, cap: float, family: Family) -> Flag
     return Flagger(name, table, _at_swept(table, cap, family), sat.cost)
 
 
-def _at_swept(table: ScoreTable, cap: float, family: Family) -> BoolArray:
+def _at_swept(table: ScoreTable, cap: float, family: PairKind) -> BoolArray:
     threshold = swept(table, cap, family).threshold
     nothing = np.zeros(len(table.labels), dtype=np.bool_)
     return nothing if threshold is None else threshold_flags(table, threshold)
@@ -158,7 +158,9 @@ def _both(
     return Flagger(name, first.table, flags, cost)
 
 
-def _combined(kind: Kind, name: str, basis: Basis, flagger: Flagger, family: Family) -> Combination:
+def _combined(
+    kind: Kind, name: str, basis: Basis, flagger: Flagger, family: PairKind
+) -> Combination:
     rows, table = rows_of(flagger.table, family), flagger.table
     return Combination(
         kind,

@@ -23,14 +23,14 @@ from heldout.gepa.statistics.judged import Flags, Judged
 from heldout.gepa.statistics.measures import measures
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.detection import DEFAULT_CAP
-from heldout.gepa.statistics.selection import Family
+from heldout.gepa.statistics.selection import PairKind
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.gepa.statistics.tests.families import HolmResult, holm
+from heldout.gepa.statistics.tests.exact import HolmResult, holm
 from heldout.splits.errors import BadInput
 from heldout.students.models.chat import Budget
 
 LEVEL = 0.95
-FAMILIES: tuple[Family, ...] = ("omission", "commission")
+FAMILIES: tuple[PairKind, ...] = ("omission", "commission")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Sat:
         """For statistics, at the design's own rule where it has one."""
         return Judged(self.tables, self.flags)
 
-    def paired(self, family: Family) -> Interval | None:
+    def paired(self, family: PairKind) -> Interval | None:
         """Paired discrimination averaged over replicates, with its interval by consultation."""
         return paired_over(self.tables, family, LEVEL)
 
@@ -175,17 +175,17 @@ class Ladder:
     control: str
     notes: str
     steps: tuple[Step, ...]
-    family: Family = "omission"
+    family: PairKind = "omission"
     cap: float = DEFAULT_CAP
     tested: bool = False
     alpha: float = 0.025
     simulated: bool = False
 
-    def beside_control(self, step: Step, family: Family) -> Interval | None:
+    def beside_control(self, step: Step, family: PairKind) -> Interval | None:
         """Block minus control at the same rung."""
         return difference(step.block.tables, step.control.tables, family).interval(LEVEL)
 
-    def since_first(self, sat: str, step: Step, family: Family) -> Interval | None:
+    def since_first(self, sat: str, step: Step, family: PairKind) -> Interval | None:
         """`block` or `control` at this rung minus the same at the first rung."""
         now, first = getattr(step, sat), getattr(self.steps[0], sat)
         return difference(now.tables, first.tables, family).interval(LEVEL)

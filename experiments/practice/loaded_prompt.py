@@ -17,10 +17,10 @@ import yaml
 from heldout.experiments.practice.cards import read_card
 from heldout.experiments.report.view import Body, RunView, read_view
 from heldout.gepa.emission import CARD_SUFFIX
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.events import EventKind
 from heldout.gepa.statistics.rates.detection import swept
-from heldout.gepa.statistics.selection import Family
+from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_text
 from heldout.students.calls.answering import NoCalls
@@ -181,9 +181,9 @@ def accept_threshold(view: RunView, candidate: str) -> float | None:
     return swept(table, view.settings["gate"]["cap"], family_of(view)).threshold
 
 
-def family_of(view: RunView) -> Family:
+def family_of(view: RunView) -> PairKind:
     """The pairs that the primary measure of a run is about."""
-    return primary_family(view.settings["search"]["primary"])
+    return primary_pairs(view.settings["search"]["primary"])
 
 
 def frame_of(design: str, where: str) -> Frame:

@@ -17,10 +17,10 @@ from heldout.experiments.practice.loaded_prompt import Taken, from_run, plain_se
 from heldout.experiments.practice.note_sets import NoteFile, benchmark_of
 from heldout.experiments.practice.rung_judging import Repeats, RungJudge, Unrecorded, target_of
 from heldout.experiments.practice.session import Asking, desk, pinned_for
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.journal import RunJournal
 from heldout.gepa.statistics.intervals.interval import Interval
-from heldout.gepa.statistics.selection import Family as Pairs
+from heldout.gepa.statistics.selection import PairKind as Pairs
 from heldout.splits.benchmark import CleanMeans, Note
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
@@ -240,7 +240,7 @@ def _pairs(taken: Taken) -> Pairs:
     """What the primary measure of the run is about; omissions for a prompt without a run."""
     if taken.run is None:
         return "omission"
-    return primary_family(load_config(existing_run(taken.run).config).search.primary)
+    return primary_pairs(load_config(existing_run(taken.run).config).search.primary)
 
 
 def _identity(request: RerunRequest, control: Taken, model: PinnedModel) -> list[Any]:

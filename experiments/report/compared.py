@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout.gepa.gate.settings import primary_family
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.events import CandidateEvent, Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.rates.paired import answered_pairs, half_points
-from heldout.gepa.statistics.selection import Family, Selection, rows_of
+from heldout.gepa.statistics.selection import PairKind, Selection, rows_of
 from heldout.gepa.statistics.table import ScoreTable
 
 
@@ -44,7 +44,7 @@ class ComparedBlocks:
     """Baseline first, then the winner where there is one that is not the baseline itself."""
 
     all: tuple[ComparedBlock, ...]
-    primary: Family
+    primary: PairKind
     level: float
 
     @property
@@ -68,7 +68,7 @@ def compared(run: Run) -> ComparedBlocks | None:
     if run.winner is not None and run.winner.id != baseline.id:
         winner = run.candidates[run.winner.id]
         found.append(_block(run, "winner", winner, Purpose.CONFIRM))
-    return ComparedBlocks(tuple(found), primary_family(run.primary), level)
+    return ComparedBlocks(tuple(found), primary_pairs(run.primary), level)
 
 
 def _block(run: Run, role: str, candidate: CandidateEvent, purpose: Purpose) -> ComparedBlock:

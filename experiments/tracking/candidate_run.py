@@ -1,118 +1,107 @@
-"""A candidate as a child run."""
+"""All that MLflow is told of a candidate: its child run, one function a kind of entry.
+
+Name and note say the lineage in words. Artifacts are `candidate.html` and `candidate.md`; where
+texts may be shown also `block.txt` and a `diff_<parent>.txt` for each parent; and
+`tables/notes.json`, the errored notes of the minibatch and the accept notes that changed hands.
+
+All but what is said of the winner is a function of events up to the candidate, so that what was
+written while the run was live is not written again.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
-from typing import Any
 
 from heldout.experiments.report.candidate_files import candidate_files
 from heldout.experiments.report.candidates import candidate_page, fate
 from heldout.experiments.report.reflections import Reflections
 from heldout.experiments.report.text import TextPolicy
-from heldout.experiments.report.view import Body, RunView
-from heldout.experiments.report.words import rate
-from heldout.experiments.tracking.content import TAG, Point, RunContent
+from heldout.experiments.tracking.content import Figures, RunContent, points_at, tag_texts
+from heldout.gepa.record.events import CandidateEvent
+from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.slices import Axis, slices
 
 SLICED: tuple[Axis, ...] = ("class", "trace", "severity")
 
 
 def candidate_content(
-    view: RunView, id_: str, reflections: Reflections, policy: TextPolicy
+    run: Run, id_: str, reflections: Reflections, policy: TextPolicy
 ) -> RunContent:
-    """Child run of candidate `id_`.
-
-    All but the two tags of the end of the run (winner, leads) is a function of events up to the
-    candidate, so that what was written while the run was live is not written again.
-    """
-    body, moment = view.candidates[id_], view.moments[id_]
-    page = candidate_page(view, id_, reflections, policy)
-    points = tuple(
-        Point(key, float(value), moment.time_ms, moment.calls)
-        for key, value in _figures(view, body)
-        if value is not None
-    )
+    """The child run of candidate `id_`, which has no params and no inputs."""
+    candidate, moment = run.candidates[id_], run.moments[id_]
+    page = candidate_page(run, id_, reflections, policy)
+    won = run.winner is not None and run.winner.id == id_
     return RunContent(
         key=id_,
-        name=_name(view, page.title, body),
+        name=f"{page.title} · winner" if won else page.title,
         status="FINISHED",
         start_ms=moment.time_ms,
         end_ms=moment.time_ms,
-        tags={f"{TAG}{key}": value for key, value in _tags(view, body).items()},
-        points=points,
+        tags=tag_texts(candidate_tags(run, candidate)),
+        points=points_at(candidate_metrics(run, candidate), moment.time_ms, moment.calls),
         files=candidate_files(page),
-        note=_note(page.title, body),
+        note=candidate_note(candidate, page.title),
     )
 
 
-def _name(view: RunView, title: str, body: Body) -> str:
-    winner = view.winner
-    return f"{title} · winner" if winner is not None and winner["id"] == body["id"] else title
-
-
-def _tags(view: RunView, body: Body) -> dict[str, str]:
-    budget = view.settings.get("budget", {})
-    tags = {
-        "kind": body["kind"],
-        "parents": ",".join(body["parents"]),
-        "iteration": str(body["iteration"]),
-        "status": body["status"],
-        "block_sha256": body["sha256"] or "",
-        "block_characters": str(body["length"]),
-        "frame_sha256": str(view.settings.get("frame_sha256", "")),
-        "student_max_tokens": str(budget.get("max_tokens", "")),
-        "student_effort": str(budget.get("reasoning_effort") or "none"),
-        "simulated": _yes(view.simulated),
+def candidate_tags(run: Run, candidate: CandidateEvent) -> dict[str, object]:
+    """Tags by name, `heldout.` before each; those that are None are left out."""
+    settings, winner = run.settings, run.winner
+    return {
+        "kind": candidate.kind,
+        "parents": ",".join(candidate.parents),
+        "iteration": candidate.iteration,
+        "status": candidate.status,
+        "block_sha256": candidate.sha256 or "",
+        "block_characters": candidate.length,
+        "frame_sha256": settings.frame_sha256 if settings else "",
+        "student_max_tokens": settings.budget.max_tokens if settings else "",
+        "student_effort": (settings and settings.budget.reasoning_effort) or "none",
+        "simulated": bool(run.simulated),
+        "seed_name": candidate.name or None,
+        "reason": candidate.reason or None,
+        "detail": candidate.detail or None,
+        "winner": None if winner is None else winner.id == candidate.id,
+        "frontier_leads": None if winner is None else run.leads.get(candidate.id, 0),
     }
-    optional = {"seed_name": body["name"], "reason": body["reason"], "detail": body["detail"]}
-    tags |= {key: str(value) for key, value in optional.items() if value}
-    if view.winner is not None:
-        tags["winner"] = _yes(view.winner["id"] == body["id"])
-        tags["frontier_leads"] = str(view.leads.get(body["id"], 0))
-    return tags
 
 
-def _figures(view: RunView, body: Body) -> Iterator[tuple[str, float | None]]:
-    minibatch: Mapping[str, Any] = body["minibatch"] or {}
-    for key in ("reward", "separation"):
-        before, after = minibatch.get(f"parent_{key}"), minibatch.get(f"child_{key}")
-        yield f"reflect/{key}_before", before
-        yield f"reflect/{key}_after", after
+def candidate_metrics(run: Run, candidate: CandidateEvent) -> Figures:
+    """Metrics, one point each at the calls spent by the proposal.
+
+    `reflect/` compares child and parent on the minibatch, `accept/` is the whole accept set,
+    `accept_<axis>/` a slice of it with the pairs behind it, which is descriptive only.
+    """
+    if found := candidate.minibatch:
+        yield "reflect/reward_before", found.parent_reward
+        yield "reflect/reward_after", found.child_reward
+        yield "reflect/reward_change", found.child_reward - found.parent_reward
+        before, after = found.parent_separation, found.child_separation
+        yield "reflect/separation_before", before
+        yield "reflect/separation_after", after
         if before is not None and after is not None:
-            yield f"reflect/{key}_change", after - before
-    accept = body["accept"]
-    if accept is None:
+            yield "reflect/separation_change", after - before
+    accept, table = candidate.accept, run.accept_table(candidate.id)
+    if accept is None or table is None:
         return
-    yield "accept/paired_omissions", accept["paired_omissions"]
-    yield "accept/paired_commissions", accept["paired_commissions"]
-    yield "accept/swept_detection", rate(accept["swept"]["detection"])
-    yield "accept/swept_false_alarms", rate(accept["swept"]["false_alarms"])
-    yield "accept/violations", rate(accept["violations"])
-    if accept["at_rule"]:
-        yield "accept/rule_detection", rate(accept["at_rule"]["detection"])
-        yield "accept/rule_false_alarms", rate(accept["at_rule"]["false_alarms"])
-    yield from _sliced(view, body["id"])
-
-
-def _sliced(view: RunView, id_: str) -> Iterator[tuple[str, float | None]]:
-    """Paired figure of every slice, with the pairs behind it; descriptive."""
-    table = view.accept_table(id_)
-    if table is None:
-        return
+    yield "accept/paired_omissions", accept.paired_omissions
+    yield "accept/paired_commissions", accept.paired_commissions
+    yield "accept/swept_detection", accept.swept.detection.rate
+    yield "accept/swept_false_alarms", accept.swept.false_alarms.rate
+    yield "accept/violations", accept.violations.rate
+    if accept.at_rule:
+        yield "accept/rule_detection", accept.at_rule.detection.rate
+        yield "accept/rule_false_alarms", accept.at_rule.false_alarms.rate
     for axis in SLICED:
-        for found in slices(table, axis, "omission" if axis == "trace" else "errored"):
-            yield f"accept_{axis}/{found.key}", found.pairs.value
-            yield f"accept_{axis}/{found.key}_pairs", float(found.pairs.n)
+        found = slices(table, axis, "omission" if axis == "trace" else "errored")
+        for key, part in found.items():
+            yield f"accept_{axis}/{key}", part.value
+            yield f"accept_{axis}/{key}_pairs", float(part.n)
 
 
-def _note(title: str, body: Body) -> str:
-    lines = [f"**{fate(body)}**", "", title]
-    if body["minibatch"]:
-        m = body["minibatch"]
-        lines += ["", f"minibatch reward {m['parent_reward']:.3f} → {m['child_reward']:.3f}"]
+def candidate_note(candidate: CandidateEvent, title: str) -> str:
+    """The description: what became of the candidate, and its minibatch."""
+    lines = [f"**{fate(candidate)}**", "", title]
+    if found := candidate.minibatch:
+        change = f"{found.parent_reward:.3f} → {found.child_reward:.3f}"
+        lines += ["", f"minibatch reward {change}"]
     lines += ["", "Open `candidate.html` under Artifacts for block, differences and notes."]
     return "\n".join(lines)
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"

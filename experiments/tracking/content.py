@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 
 from heldout.splits.errors import HeldoutError
@@ -21,13 +21,16 @@ RUN_TAG, KEY_TAG = f"{TAG}run_id", f"{TAG}candidate_id"
 NOTE = "mlflow.note.content"
 """The tag that MLflow shows as description."""
 
+Figures = Iterable[tuple[str, float | None]]
+"""Metrics by name, in the order in which they are logged; None stands for none."""
+
 
 class TrackingFailed(HeldoutError):
     """The tracking store did not take or give something; the run itself is not concerned."""
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class MetricPoint:
     """One value of a metric. `step` is budget spent, in calls; the time is the journal's."""
 
     key: str
@@ -37,7 +40,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class SplitData:
+class SplitInput:
     """A split as a dataset input: one name a role, its digest, and counts as the profile."""
 
     name: str
@@ -57,9 +60,9 @@ class RunContent:
     end_ms: int | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, str] = field(default_factory=dict)
-    points: tuple[Point, ...] = ()
+    points: tuple[MetricPoint, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
-    inputs: tuple[SplitData, ...] = ()
+    inputs: tuple[SplitInput, ...] = ()
     note: str = ""
 
     @cached_property
@@ -97,21 +100,8 @@ class PromptContent:
     aliases: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A run that is in the store already."""
-
-    id: str
-    name: str
-    status: str
-    tags: Mapping[str, str]
-    params: Mapping[str, str]
-    deleted: bool
-    artifact_uri: str
-
-
 @dataclass
-class Counts:
+class SyncCounts:
     """What a projection wrote; all zero when everything was there already."""
 
     runs_created: int = 0
@@ -125,11 +115,23 @@ class Counts:
     @property
     def changes(self) -> int:
         """Everything written."""
-        return (
-            self.runs_created
-            + self.runs_updated
-            + self.metrics
-            + self.artifacts
-            + self.datasets
-            + self.prompt_versions
-        )
+        return sum(astuple(self)) - self.deleted_by_reviewer
+
+
+def tag_texts(values: Mapping[str, object]) -> dict[str, str]:
+    """Tags by name with our prefix; None is left out, a truth is `yes` or `no`."""
+    words = {True: "yes", False: "no"}
+    return {
+        f"{TAG}{name}": words[value] if isinstance(value, bool) else str(value)
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def points_at(figures: Figures, time_ms: int, calls: int) -> tuple[MetricPoint, ...]:
+    """The figures there are as points at a time (milliseconds) and a budget spent (calls)."""
+    return tuple(
+        MetricPoint(key, float(value), time_ms, calls)
+        for key, value in figures
+        if value is not None
+    )

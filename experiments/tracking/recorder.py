@@ -3,91 +3,124 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from heldout.experiments.report.pages import run_files
 from heldout.experiments.report.reflections import Reflections, reflections_of
-from heldout.experiments.report.view import RunView
-from heldout.experiments.tracking.campaign_run import campaign_content
+from heldout.experiments.report.text import TextPolicy
+from heldout.experiments.tracking.campaign_run import (
+    campaign_content,
+    campaign_metrics,
+    prompt_content,
+)
 from heldout.experiments.tracking.candidate_run import candidate_content
-from heldout.experiments.tracking.content import Counts
-from heldout.experiments.tracking.opening import open_door
+from heldout.experiments.tracking.content import MetricPoint, SyncCounts, points_at
 from heldout.experiments.tracking.projection import Projection
-from heldout.experiments.tracking.registry import register
 from heldout.experiments.tracking.settings import TrackingSettings
-from heldout.experiments.tracking.views import save_view, view_fragment
-from heldout.gepa.record.events import Event, EventKind
+from heldout.experiments.tracking.ui import save_view
+from heldout.gepa.record.codec import Event
+from heldout.gepa.record.events import CandidateEvent
+from heldout.gepa.record.run import Run, load_run
+from heldout.splits.errors import BadInput
 
 BETWEEN_S = 2.0
 """Seconds between two updates of the parent run while a run is live."""
 REMOTE_WORKERS = 8
 """Requests at once to a server; a SQLite file takes one."""
+LOCK_S = 10.0
 
 
 class Recorder:
     """One run directory and one tracking store.
 
-    The store is first met at the first event. Raises TrackingFailed from every method when the
-    store does not answer; BadInput when the call store cannot be read.
+    `run_fragment` and `view_fragment` are the parts of a page's address after the server's, for
+    the parent run and for the saved view, None before they are there. The store is first met at
+    the first event. Raises TrackingFailed from every method when the store does not answer;
+    BadInput when the call store cannot be read.
     """
 
     def __init__(self, run_dir: Path, settings: TrackingSettings) -> None:
         self.run_dir = run_dir
         self.settings = settings
-        self.view = RunView()
+        self.run = Run(run_dir)
+        self.prompt_uri: str | None = None
+        self.view_fragment: str | None = None
         self._projection: Projection | None = None
         self._reflections: Reflections | None = None
+        self._points: list[MetricPoint] = []
         self._unwritten: list[str] = []
         self._next_update = 0.0
-        self._view_key: str | None = None
-        self.prompt_uri: str | None = None
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> SyncCounts:
         """What has been written so far."""
-        return Counts() if self._projection is None else self._projection.counts
+        return SyncCounts() if self._projection is None else self._projection.counts
 
     @property
-    def view_fragment(self) -> str | None:
-        """The part of a page address after the server's, for the saved view of this run."""
-        if self._projection is None or self._view_key is None:
-            return self.fragment
-        return view_fragment(self._projection.door.experiment_id, self._view_key)
-
-    @property
-    def fragment(self) -> str | None:
-        """The part of a page address after the server's, for the parent run."""
+    def run_fragment(self) -> str | None:
+        """See the class."""
         if self._projection is None or self._projection.parent is None:
             return None
-        experiment = self._projection.door.experiment_id
+        experiment = self._projection.client.experiment_id
         return f"/#/experiments/{experiment}/runs/{self._projection.parent.id}"
 
     @property
     def address(self) -> str | None:
         """Where a browser finds the saved view; None for a database, which has no address."""
-        fragment = self.view_fragment
+        fragment = self.view_fragment or self.run_fragment
         if fragment is None or self.settings.is_local:
             return None
         return f"{self.settings.uri.rstrip('/')}{fragment}"
 
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """One writer a run: MLflow itself would let two of them make every run twice.
+
+        Raises BadInput when another process keeps it for more than ten seconds, or the folder
+        cannot be written.
+        """
+        lock, where = FileLock(self.run_dir / ".tracking.lock"), str(self.run_dir)
+        try:
+            lock.acquire(timeout=LOCK_S)
+        except Timeout:
+            busy = "another process is recording this run in MLflow; wait for it"
+            raise BadInput.one(where, busy) from None
+        except OSError as error:
+            raise BadInput.one(where, f"cannot be written ({error.strerror})") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def catch_up(self) -> None:
+        """Project the files of the run, as the only writer. Raises what `load_run` raises."""
+        with self.lock():
+            for event in load_run(self.run_dir).events:
+                self.add(event)
+            self.finish()
+
     def add(self, event: Event) -> None:
         """Take in one event; nothing is written yet."""
-        self.view.add(event)
-        if event.kind is EventKind.CANDIDATE:
-            self._unwritten.append(event.body["id"])
+        self.run.add(event)
+        now = self.run.moment(event)
+        self._points += points_at(campaign_metrics(event.body), now.time_ms, now.calls)
+        if isinstance(event.body, CandidateEvent):
+            self._unwritten.append(event.body.id)
 
     @property
     def _begun(self) -> bool:
         """True once the first look is opened: what ends before leaves nothing behind."""
-        return bool(self.view.looks)
+        return bool(self.run.looks)
 
     def step(self) -> None:
         """Write the candidates that are new and, now and then, the parent run."""
         if not self._begun:
             return
-        due = time.monotonic() >= self._next_update
-        if due:
+        if time.monotonic() >= self._next_update:
             self._write_parent({})
             self._next_update = time.monotonic() + BETWEEN_S
         self._write_children(self._unwritten)
@@ -97,33 +130,38 @@ class Recorder:
         """Bring everything up to date: all children, the parent with its pages."""
         if not self._begun:
             return
-        if self._open().parent is None:
+        projection, policy = self._open(), self.settings.policy
+        if projection.parent is None:
             self._write_parent({})
-        self._write_children(list(self.view.candidates))
+        self._write_children(list(self.run.candidates))
         self._unwritten = []
-        policy = self.settings.policy
-        self._write_parent(run_files(self.run_dir, self.view, policy))
-        projection = self._open()
-        if not projection.abandoned:
-            self.prompt_uri = register(projection, self.run_dir, self.view, policy)
-            self._view_key = save_view(projection, self.view)
+        self._write_parent(run_files(self.run_dir, self.run, policy))
+        if projection.abandoned:
+            return
+        prompt = None if policy is TextPolicy.NONE else prompt_content(self.run)
+        if prompt is not None and self.run.winner is not None:
+            self.prompt_uri = projection.register(prompt, self.run.winner.id)
+        self.view_fragment = save_view(projection.client, self.run)
 
     def _open(self) -> Projection:
         if self._projection is None:
+            # MLflow takes more than a second to import, so only a use of it pays.
+            from heldout.experiments.tracking.client import TrackingClient  # noqa: PLC0415
+
             workers = 1 if self.settings.is_local else REMOTE_WORKERS
-            door = open_door(self.settings)
-            self._projection = Projection(door, self.view.run_id, workers=workers)
+            client = TrackingClient(self.settings)
+            self._projection = Projection(client, self.run.opened.run_id, workers=workers)
         return self._projection
 
     def _write_parent(self, files: Mapping[str, str]) -> None:
-        projection = self._open()
-        projection.write(campaign_content(self.view, files, self.settings.policy))
+        points, policy = tuple(self._points), self.settings.policy
+        self._open().write(campaign_content(self.run, points, files, policy))
 
     def _write_children(self, ids: list[str]) -> None:
         projection = self._open()
         if projection.abandoned:
             return
         if self._reflections is None:
-            self._reflections = reflections_of(self.run_dir, self.view.run_id)
+            self._reflections = reflections_of(self.run_dir, self.run.opened.run_id)
         reflections, policy = self._reflections, self.settings.policy
-        projection.write_all(candidate_content(self.view, id_, reflections, policy) for id_ in ids)
+        projection.write_all(candidate_content(self.run, id_, reflections, policy) for id_ in ids)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from heldout.experiments.report.text import TextPolicy
+from heldout.gepa.record.run import load_run
 
 SQLITE = "sqlite:///"
+DEFAULT_URI = f"{SQLITE}mlruns/mlflow.db"
 
 ENVIRONMENT = {
     # A server that is gone must cost seconds, not the 247 that the defaults add up to.
@@ -46,6 +51,23 @@ def set_environment() -> None:
     """Set `ENVIRONMENT` where it is not set."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+
+
+def default_uri(configured: str | None = None) -> str:
+    """`configured`, else `MLFLOW_TRACKING_URI`, else the store under the working folder."""
+    return configured or os.environ.get("MLFLOW_TRACKING_URI") or DEFAULT_URI
+
+
+def settings_of(run_dir: Path, tracking_uri: str | None = None) -> TrackingSettings:
+    """Where the run in `run_dir` is recorded: as its configuration and first event say."""
+    config = run_dir / "config.yaml"
+    tree: dict[str, Any] = yaml.safe_load(config.read_text("utf-8")) if config.is_file() else {}
+    tracking = tree.get("tracking") or {}
+    return TrackingSettings(
+        uri=tracking_uri or default_uri(tracking.get("uri")),
+        experiment=tracking.get("experiment") or "heldout",
+        text=TextPolicy(load_run(run_dir).opened.tracking_text),
+    )
 
 
 def absolute_uri(uri: str) -> str:

@@ -1,19 +1,39 @@
-"""Opening MLflow on the right store and page."""
+"""What a reviewer opens: the preset view of the run table, and a server to open it on.
+
+The view has the columns that a reviewer needs, in the order of the lineage. MLflow keeps a shared
+view as a tag of the experiment and opens it by a key in the address. The format is not documented;
+a browser test opens one.
+"""
 
 from __future__ import annotations
 
-import os
+import json
 import sys
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from heldout.experiments.tracking.lock import tracking_lock
-from heldout.experiments.tracking.recorder import Recorder
+from heldout.experiments.tracking.content import RUN_TAG, TAG
 from heldout.experiments.tracking.settings import ENVIRONMENT, absolute_uri, artifact_root
-from heldout.experiments.tracking.syncing import read_into, settings_of
+from heldout.gepa.record.run import Run
+from heldout.splits.hashing import sha256_json
+
+if TYPE_CHECKING:
+    from heldout.experiments.tracking.client import TrackingClient
+
+COLUMNS = (
+    "attributes.`Run Name`",
+    f"tags.`{TAG}status`",
+    f"tags.`{TAG}reason`",
+    "metrics.`accept/paired_omissions`",
+    "metrics.`reflect/reward_change`",
+    "metrics.`reflect/separation_change`",
+    "metrics.`heldout/difference_estimate`",
+    "metrics.`heldout/difference_low`",
+    f"tags.`{TAG}frontier_leads`",
+    f"tags.`{TAG}decision`",
+)
+VIEW_TAG = "mlflow.sharedViewState."
 
 HOST = "127.0.0.1"
-
 SERVER_ENVIRONMENT = {
     **ENVIRONMENT,
     # Seven processes for jobs that nobody starts here.
@@ -21,54 +41,32 @@ SERVER_ENVIRONMENT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class OpenUi:
-    """How to look at a run in MLflow.
-
-    `command` starts a server on the run's store, None where the store is a server already;
-    `environment` is what that command needs on top of the caller's; `url` opens the saved view.
-    """
-
-    command: tuple[str, ...] | None
-    environment: dict[str, str]
-    url: str
-    run_url: str
-
-
-def open_ui(run_dir: Path, port: int = 5000, tracking_uri: str | None = None) -> OpenUi:
-    """The server command and the addresses for a run, which is brought up to date first.
-
-    Raises what `sync` raises.
-    """
-    settings = settings_of(run_dir, tracking_uri)
-    recorder = Recorder(run_dir, settings)
-    with tracking_lock(run_dir):
-        read_into(recorder)
-    base = settings.uri.rstrip("/") if not settings.is_local else f"http://{HOST}:{port}"
-    return OpenUi(
-        command=server_command(settings.uri, port) if settings.is_local else None,
-        environment={name: os.environ.get(name, v) for name, v in SERVER_ENVIRONMENT.items()},
-        url=f"{base}{recorder.view_fragment}",
-        run_url=f"{base}{recorder.fragment}",
-    )
+def save_view(client: TrackingClient, run: Run) -> str:
+    """Store the view of one run; returns what follows the server in the address that opens it."""
+    state = {
+        "searchFilter": f"tags.`{RUN_TAG}` = '{run.run_id}'",
+        "orderByKey": "attributes.start_time",
+        "orderByAsc": True,
+        "selectedColumns": list(COLUMNS),
+    }
+    key = f"heldout-{sha256_json(state)[:16]}"
+    made = run.moment(run.events[0]).time_ms
+    name, text = f"{run.name}: lineage", json.dumps(state)
+    view = {"name": name, "createdAt": made, "updatedAt": made, "state": text}
+    client.tag_experiment(f"{VIEW_TAG}{key}", json.dumps(view))
+    page = f"/#/experiments/{client.experiment_id}/runs"
+    return f"{page}?workflowType=machine_learning&viewStateShareKey={key}"
 
 
 def server_command(uri: str, port: int) -> tuple[str, ...]:
     """`mlflow server` on a SQLite store, reachable from this machine only."""
     root = artifact_root(uri)
-    return (
-        sys.executable,
-        "-m",
-        "mlflow",
-        "server",
-        "--backend-store-uri",
-        absolute_uri(uri),
-        "--artifacts-destination",
-        root.as_uri() if root is not None else "",
-        "--host",
-        HOST,
-        "--port",
-        str(port),
-        "--workers",
-        "1",
-    )
+    options = {
+        "--backend-store-uri": absolute_uri(uri),
+        "--artifacts-destination": root.as_uri() if root is not None else "",
+        "--host": HOST,
+        "--port": str(port),
+        "--workers": "1",
+    }
+    words = (word for option in options.items() for word in option)
+    return (sys.executable, "-m", "mlflow", "server", *words)

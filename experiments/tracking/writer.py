@@ -10,10 +10,9 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from heldout.experiments.tracking.lock import tracking_lock
 from heldout.experiments.tracking.recorder import Recorder
 from heldout.experiments.tracking.settings import TrackingSettings
-from heldout.gepa.record.events import Event
+from heldout.gepa.record.codec import Event
 from heldout.splits.errors import HeldoutError
 
 CLOSE_S = 60.0
@@ -72,7 +71,7 @@ class TrackingWriter:
         self._pool.shutdown(wait=False)
 
     def _follow(self) -> None:
-        with tracking_lock(self._recorder.run_dir):
+        with self._recorder.lock():
             ended = False
             while not ended and not self._given_up:
                 ended = self._take()

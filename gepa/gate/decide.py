@@ -26,7 +26,7 @@ from heldout.gepa.gate.settings import (
     GateSettings,
     PreGateName,
     SideMargins,
-    primary_family,
+    primary_pairs,
 )
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.agreement.replicates import paired_spread
@@ -34,7 +34,7 @@ from heldout.gepa.statistics.difference import Difference, difference
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.rates.detection import swept
-from heldout.gepa.statistics.tests.families import holm
+from heldout.gepa.statistics.tests.exact import holm
 from heldout.gepa.statistics.tests.planning import consultations_needed
 from heldout.gepa.statistics.tests.sides import (
     PairedSide,
@@ -67,7 +67,7 @@ def pre_gate(
     `above`: the primary difference is positive. `study`: it and the difference of swept detection
     both exceed two points. `off`: always.
     """
-    gain = difference(candidate.tables, baseline.tables, primary_family(primary)).estimate
+    gain = difference(candidate.tables, baseline.tables, primary_pairs(primary)).estimate
     rates = [swept(j.majority, settings.cap).detection.rate for j in (candidate, baseline)]
     swept_gain = None if None in rates else (rates[0] or 0.0) - (rates[1] or 0.0)
     buys = settings.pre_gate == "off"
@@ -94,7 +94,7 @@ def decide(
     names where it is not built in. Each of `planned_looks` is tested at
     alpha / planned_looks.
     """
-    data = difference(candidate.tables, baseline.tables, primary_family(primary))
+    data = difference(candidate.tables, baseline.tables, primary_pairs(primary))
     alpha = settings.alpha / planned_looks
     rules = all_rules(seed) if rule is None else {**all_rules(seed), settings.rule: rule}
     verdicts = {
@@ -110,7 +110,7 @@ def decide(
     )
     reason = _reason(verdicts[settings.rule], sides)
     spreads = [
-        paired_spread(judge.tables, primary_family(primary)) for judge in (candidate, baseline)
+        paired_spread(judge.tables, primary_pairs(primary)) for judge in (candidate, baseline)
     ]
     counted = Consultations(
         have=data.consultations,

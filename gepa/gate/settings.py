@@ -10,7 +10,7 @@ from annotated_types import Interval as Within
 
 from heldout.gepa.settings import Primary, RuleName
 from heldout.gepa.statistics.rates.detection import DEFAULT_CAP
-from heldout.gepa.statistics.selection import Family
+from heldout.gepa.statistics.selection import PairKind
 
 PreGateName = Literal["above", "study", "off"]
 Margin = Annotated[float, Within(ge=0, le=1)]
@@ -52,6 +52,6 @@ class GateSettings:
     hoped_gain: Annotated[float, Gt(0)] = 0.05
 
 
-def primary_family(primary: Primary) -> Family:
+def primary_pairs(primary: Primary) -> PairKind:
     """The pairs that a primary measure is about."""
     return "omission" if primary == "paired_omissions" else "commission"

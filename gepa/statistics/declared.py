@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 
 class Direction(StrEnum):
@@ -28,32 +31,19 @@ class Measure:
     high: float
     chance: float | None = None
 
-    def worse_by(self, change: float) -> float:
-        """How much a change of this size is for the worse (negative where it is for the better)."""
-        return -change if self.direction is Direction.HIGHER else change
-
 
 class UndeclaredMeasure(ValueError):
     """A measure name that `DECLARED` does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A declared measure with its value; `na` (value None) carries its support and the reason."""
+class DeclaredFigure:
+    """A declared measure's value; `na` (value None) carries its support and the reason."""
 
-    measure: Measure
     value: float | None
     support: int
-    reason: str | None = None
-
-    def to_json(self) -> dict[str, object]:
-        """`{value, support, direction}`, and the reason where the value is null."""
-        body: dict[str, object] = {
-            "value": self.value,
-            "support": self.support,
-            "direction": self.measure.direction.value,
-        }
-        return body if self.reason is None else {**body, "reason": self.reason}
+    direction: Direction
+    reason: Annotated[str | None, Field(exclude_if=lambda reason: reason is None)] = None
 
 
 def _table(*measures: Measure) -> dict[str, Measure]:
@@ -74,15 +64,9 @@ DECLARED = _table(
     Measure("swept_false_alarms", LOWER, 0, 1),
     Measure("auc", HIGHER, 0, 1, chance=0.5),
     Measure("youden_j", HIGHER, 0, 1, chance=0.0),
-    Measure("coverage", HIGHER, 0, 1),
     Measure("weighted_capture", HIGHER, 0, 1),
-    Measure("facts_captured", HIGHER, 0, 100),
-    Measure("facts_missed", LOWER, 0, 100),
     Measure("names_the_fact", HIGHER, 0, 1),
     Measure("kappa", HIGHER, -1, 1, chance=0.0),
-    Measure("pass_k", HIGHER, 0, 1),
-    Measure("macro_recall", HIGHER, 0, 1, chance=0.5),
-    Measure("f1", HIGHER, 0, 1),
     Measure("length_following", NEITHER, -1, 1, chance=0.0),
     Measure("mean_score", NEITHER, float("-inf"), float("inf")),
 )
@@ -96,7 +80,7 @@ def declared(name: str) -> Measure:
     return DECLARED[name]
 
 
-def figure(name: str, value: float | None, support: int, reason: str = "") -> Figure:
+def figure(name: str, value: float | None, support: int, reason: str = "") -> DeclaredFigure:
     """A figure of a declared measure.
 
     Without a value the reason defaults to an empty denominator. Raises UndeclaredMeasure, and
@@ -104,7 +88,7 @@ def figure(name: str, value: float | None, support: int, reason: str = "") -> Fi
     """
     measure = declared(name)
     if value is None:
-        return Figure(measure, None, support, reason or "the denominator is zero")
+        return DeclaredFigure(None, support, measure.direction, reason or "the denominator is zero")
     if not measure.low <= value <= measure.high:
         raise ValueError(f"{name} = {value} lies outside [{measure.low:g}, {measure.high:g}]")
-    return Figure(measure, value, support)
+    return DeclaredFigure(value, support, measure.direction)

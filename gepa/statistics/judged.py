@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,8 +68,3 @@ class Judged:
         """In how many replicates each note has no score, in the rows of `like`, shape (notes,)."""
         missing = [table.in_order_of(like.labels).missing for table in self.tables]
         return np.asarray(np.sum(missing, axis=0), dtype=np.int64)
-
-
-def judged(tables: Sequence[ScoreTable] | ScoreTable) -> Judged:
-    """A judge without a fixed rule, from one table or one a replicate."""
-    return Judged((tables,) if isinstance(tables, ScoreTable) else tuple(tables))

@@ -9,9 +9,9 @@ import numpy as np
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
 from heldout.splits.benchmark import NoteClass, Severity, TraceLevel
 
-Family = Literal["omission", "commission", "errored"]
-Selection = Family | NoteClass | TraceLevel | Severity | BoolArray
-"""A family of classes, one class, one trace level, one severity, or a mask over the rows."""
+PairKind = Literal["omission", "commission", "errored"]
+Selection = PairKind | NoteClass | TraceLevel | Severity | BoolArray
+"""A kind of pairs, one class, one trace level, one severity, or a mask over the rows."""
 
 
 def rows_of(table: ScoreTable, select: Selection = "omission") -> BoolArray:

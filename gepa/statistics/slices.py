@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
-from heldout.gepa.statistics.rates.paired import Paired, answered_pairs, half_points, paired
+from heldout.gepa.statistics.rates.paired import answered_pairs, half_points, paired
 from heldout.gepa.statistics.selection import Selection, rows_of
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
 from heldout.splits.benchmark import NoteLabel
@@ -25,54 +25,46 @@ MIN_CONSULTATIONS = 5
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One value of one axis; `interval` is None where the support is too small."""
+    """One value of one axis: counts of pairs as in `Paired`, over `consultations`.
 
-    axis: Axis
-    key: str
-    pairs: Paired
+    `paired` (in [0, 1]) and `interval` are None where the support is too small to print them.
+    """
+
+    n: int
+    wins: int
+    ties: int
+    losses: int
+    violations: int
     consultations: int
+    paired: float | None
     interval: Interval | None
 
     @property
     def value(self) -> float | None:
-        """Paired discrimination, None where the support is too small to print it."""
-        return self.pairs.value if self.interval else None
-
-    def to_json(self) -> dict[str, object]:
-        """Counts always; `paired` and `interval` null where the support is too small."""
-        return {
-            "n": self.pairs.n,
-            "wins": self.pairs.wins,
-            "ties": self.pairs.ties,
-            "losses": self.pairs.losses,
-            "violations": self.pairs.violations,
-            "consultations": self.consultations,
-            "paired": self.value,
-            "interval": self.interval.to_json() if self.interval else None,
-        }
+        """Paired discrimination whatever the support; None without a pair."""
+        return (2 * self.wins + self.ties) / (2 * self.n) if self.n else None
 
 
 def slices(
     table: ScoreTable, axis: Axis, select: Selection = "errored", *, level: float = 0.95
-) -> tuple[Slice, ...]:
+) -> dict[str, Slice]:
     """The slices of `select` along `axis`, in order of keys; notes without a key are left out."""
     rows = rows_of(table, select)
     keys = [
         slice_key(label, axis) if row else "" for label, row in zip(table.labels, rows, strict=True)
     ]
-    return tuple(
-        _slice(table, axis, key, np.array([k == key for k in keys], dtype=np.bool_), level)
+    return {
+        key: _slice(table, np.array([k == key for k in keys], dtype=np.bool_), level)
         for key in sorted(set(keys) - {""})
-    )
+    }
 
 
-def all_slices(table: ScoreTable, *, level: float = 0.95) -> tuple[Slice, ...]:
+def all_slices(table: ScoreTable, *, level: float = 0.95) -> dict[Axis, dict[str, Slice]]:
     """Classes over all errored notes; every other axis over omissions, which it would else mix."""
-    return tuple(
-        part
+    return {
+        axis: slices(table, axis, "errored" if axis == "class" else "omission", level=level)
         for axis in AXES
-        for part in slices(table, axis, "errored" if axis == "class" else "omission", level=level)
-    )
+    }
 
 
 def slice_key(label: NoteLabel, axis: Axis) -> str:
@@ -95,9 +87,17 @@ def paired_interval(
     return cluster_t(half_points(table)[rows] / 2, table.cluster[rows], level=level, bounds=UNIT)
 
 
-def _slice(table: ScoreTable, axis: Axis, key: str, rows: BoolArray, level: float) -> Slice:
-    pairs = paired(table, rows)
+def _slice(table: ScoreTable, rows: BoolArray, level: float) -> Slice:
+    found = paired(table, rows)
     groups = int(np.unique(table.cluster[rows & answered_pairs(table)]).size)
-    enough = pairs.n >= MIN_PAIRS and groups >= MIN_CONSULTATIONS
-    interval = paired_interval(table, rows, level=level) if enough else None
-    return Slice(axis, key, pairs, groups, interval)
+    enough = found.n >= MIN_PAIRS and groups >= MIN_CONSULTATIONS
+    return Slice(
+        n=found.n,
+        wins=found.wins,
+        ties=found.ties,
+        losses=found.losses,
+        violations=found.violations,
+        consultations=groups,
+        paired=found.value if enough else None,
+        interval=paired_interval(table, rows, level=level) if enough else None,
+    )

@@ -26,8 +26,9 @@ from heldout.experiments.practice.loaded_prompt import from_run
 from heldout.experiments.practice.note_sets import NoteFile
 from heldout.experiments.practice.rerun import RerunRequest, rerun
 from heldout.experiments.practice.session import Asking
-from heldout.experiments.report.view import read_view
 from heldout.experiments.report.words import interval_text
+from heldout.gepa.candidates import Origin
+from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.splits.synthetic import draw, write_jsonl
 from heldout.students.models.chat import Budget
 from heldout.students.simulated.skills import Skill, read_block
@@ -73,19 +74,16 @@ def search(seed: int, budget: Budget, folder: Path) -> Searched:
         f"student.budget.reasoning_effort={budget.reasoning_effort}",
         "tracking.enabled=false",
     ]
-    run = folder / f"{budget.max_tokens}-{seed}"
-    start(prepare(CONFIG, settings, run), run, Options(quiet=True))
-    view = read_view(run)
-    probe = budget_probe(ProbeRequest(run, PROBES, Asking(seed=seed)))
-    gate = next(e.body for e in view.events if e.kind == "gate")
-    heldout = gate["heldout"] or {"baseline": {}, "winner": {}}
-    blocks = [body["block"] or "" for body in view.candidates.values() if body["kind"] != "seed"]
-    assert view.winner is not None
+    folder = folder / f"{budget.max_tokens}-{seed}"
+    run = start(prepare(CONFIG, settings, folder), folder, Options(quiet=True)).run
+    probe = budget_probe(ProbeRequest(folder, PROBES, Asking(seed=seed)))
+    blocks = [c.block or "" for c in run.candidates.values() if c.kind is not Origin.SEED]
+    assert run.winner is not None
     return Searched(
-        inventory=Skill.INVENTORY in read_block(view.winner["block"]),
-        decision=str(view.decision),
-        baseline=heldout["baseline"].get("paired_omissions"),
-        winner=heldout["winner"].get("paired_omissions"),
+        inventory=Skill.INVENTORY in read_block(run.candidates[run.winner.id].block or ""),
+        decision=str(run.decision),
+        baseline=run.heldout.baseline.paired_omissions if run.heldout else None,
+        winner=run.heldout.winner.paired_omissions if run.heldout else None,
         proposed_inventory=sum(Skill.INVENTORY in read_block(block) for block in blocks),
         probe_changes=bool(probe.changes),
     )
@@ -150,9 +148,8 @@ def ladder_table(found: Ladder) -> str:
     return "\n".join(lines)
 
 
-def _interval(interval: object, *, sign: bool = False) -> str:
-    body = interval.to_json() if interval is not None else None  # type: ignore[attr-defined]
-    return interval_text(body, sign)
+def _interval(interval: Interval | None, *, sign: bool = False) -> str:
+    return interval_text(interval, sign)
 
 
 def main() -> None:

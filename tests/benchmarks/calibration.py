@@ -15,6 +15,7 @@ Run with `python -m tests.benchmarks.calibration --seed 1`. The nulls, at 20, 47
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from tests.benchmarks.simulated_runs import PLAIN, Setting, made_benchmark, runs
 
 from heldout.experiments.analysis.cluster_models import Assumed
 from heldout.experiments.analysis.power import RULES, Estimate, share
-from heldout.experiments.analysis.score_files import candidate_names, read_scores, score_tables
+from heldout.experiments.analysis.score_files import read_scores, score_tables
 from heldout.gepa.gate.simulated_rules import ships
 from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.difference import difference
@@ -202,7 +203,8 @@ def nulls(campaign: Path | None, draws: int, seed: int) -> Iterator[Row]:
 
 def campaign_tables(path: Path) -> list[ScoreTable]:
     """The tables of all candidates of a campaign file, over the same notes in one order."""
-    first, *others = candidate_names(path)
+    pool = json.loads(path.read_text("utf-8"))["pool"]
+    first, *others = (candidate["name"] for candidate in pool)
     base = read_scores(f"{path}#{first}")
     tables = [score_tables(read_scores(f"{path}#{name}"), base)[0] for name in others]
     labels = score_tables(base, base)[0].labels

@@ -63,8 +63,7 @@ def main() -> None:
         ended = start(prepare(CONFIG, ["tracking.enabled=false"], run), run, Options(quiet=True))
         took = time.monotonic() - began
         rows = list(read_rows(f"sqlite:///{ended.files.store}"))
-        summary = ended.run.to_json()
-    print(f"{len(rows)} calls in {took:.0f} s, decision {summary['decision']}")
+    print(f"{len(rows)} calls in {took:.0f} s, decision {ended.run.decision}")
     print("| calls | n | prompt tokens | of them cached | written | seconds a call |")
     print("|---|---|---|---|---|---|")
     for group in groups(rows):

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from tests.benchmarks.calibration import (
 from tests.support.published import CANDIDATES, needs_data, scores
 from tests.support.score_tables import build, with_scores
 
+from heldout.gepa.statistics.intervals.interval import ClusterSums
 from heldout.gepa.statistics.intervals.resampling import generator
 
 RNG = np.random.default_rng(3)
@@ -37,14 +39,14 @@ RUNS = [
     ],
     ids=["flipped", "assumed", "exchanged", "skewed"],
 )
-def test_nothing_changed_in_any_null(data):
+def test_nothing_changed_in_any_null(data: ClusterSums) -> None:
     error = data.mean.std(ddof=1) / len(data.sums) ** 0.5
     assert abs(data.mean.mean()) < 3 * error
     assert (data.sizes > 0).all()
 
 
 @pytest.mark.parametrize("consultations", [20, 47])
-def test_the_default_rule_holds_its_level_on_symmetric_differences(consultations):
+def test_the_default_rule_holds_its_level_on_symmetric_differences(consultations: int) -> None:
     rng = generator("level", consultations)
     row = calibrate("assumed", assumed(consultations, 4_000, rng), rng)
     assert row.holds("interval")
@@ -53,7 +55,7 @@ def test_the_default_rule_holds_its_level_on_symmetric_differences(consultations
     assert "holds" in verdict_text([row])
 
 
-def test_a_left_skew_exceeds_the_level_and_is_said_to():
+def test_a_left_skew_exceeds_the_level_and_is_said_to() -> None:
     rng = generator("skew")
     row = calibrate("left skew", left_skewed(20, 4_000, rng), rng)
     assert row.skewness < -1
@@ -69,7 +71,7 @@ def test_a_left_skew_exceeds_the_level_and_is_said_to():
 
 
 @needs_data
-def test_the_default_rule_holds_its_level_on_published_differences():
+def test_the_default_rule_holds_its_level_on_published_differences() -> None:
     labels = scores(CANDIDATES[0]).labels
     pool = Pool.of([scores(name).in_order_of(labels) for name in CANDIDATES])
     rng = generator("published")
@@ -78,12 +80,12 @@ def test_the_default_rule_holds_its_level_on_published_differences():
     assert row.shipped["interval"].value < ALPHA
 
 
-def test_more_consultations_than_were_judged_are_an_error():
+def test_more_consultations_than_were_judged_are_an_error() -> None:
     with pytest.raises(ValueError, match="31 consultations wanted, 30 were judged"):
         exchanged(RUNS, 31, 10, generator("e"))
 
 
-def test_every_candidate_of_a_campaign_file_is_read(tmp_path):
+def test_every_candidate_of_a_campaign_file_is_read(tmp_path: Path) -> None:
     scored = {"a|1|clean|x": 9, "a|1|omit|err": 8, "b|2|clean|x": 9, "b|2|omit|err": 8}
     turned = dict(reversed(scored.items()))
     pool = [{"id": 0, "name": "p", "scores": scored}, {"id": 1, "name": "q", "scores": turned}]

@@ -21,11 +21,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from heldout.experiments.report.view import read_view
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, sync
 from heldout.experiments.tracking.opening import open_door
 from heldout.experiments.tracking.ui import SERVER_ENVIRONMENT, server_command
 from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.run import Run
 
 PATIENCE_S = 120.0
 
@@ -71,13 +71,13 @@ def live(run_dir: Path, uri: str) -> Measured:
     if writer.failure is not None:
         raise SystemExit(f"tracking stopped: {writer.failure}")
     spent = time.process_time() - began, time.monotonic() - wall
-    candidates = len(read_view(run_dir).candidates)
+    candidates = len(Run.at(run_dir).candidates)
     return Measured("live, SQLite", candidates, *spent, len(events), 1e3 * paid)
 
 
 def synced(way: str, run_dir: Path, uri: str) -> Measured:
     """One sync."""
-    candidates = len(read_view(run_dir).candidates)
+    candidates = len(Run.at(run_dir).candidates)
     began, wall = time.process_time(), time.monotonic()
     written = sync(run_dir, uri).counts.changes
     return Measured(way, candidates, time.process_time() - began, time.monotonic() - wall, written)

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.report import write_lineage, write_report
-from heldout.experiments.report.view import read_view
 from heldout.experiments.tracking import OpenUi, open_ui
+from heldout.gepa.record.run import load_run
 
 WIDTH, HEIGHT = 1400, 800
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
@@ -138,7 +138,7 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("--out", type=Path, default=Path("docs/pictures"))
     arguments = parser.parse_args()
-    read_view(arguments.run)  # a folder that holds no run is refused before anything is started
+    load_run(arguments.run)  # a folder that holds no run is refused before anything is started
     take_pictures(arguments.run, arguments.out)
 
 

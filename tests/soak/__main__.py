@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks import loopback
 from tests.soak.jobs import Job, all_jobs, perform
 from tests.soak.reliability import write_counts
 from tests.soak.table import write_table
@@ -26,7 +28,7 @@ def main() -> None:
     parser.add_argument("--reliability", type=Path, default=Path("docs/reliability.md"))
     parser.add_argument("--no-table", action="store_true")
     arguments = parser.parse_args()
-    folder: Path = arguments.results / source_sha256()[:16]
+    folder: Path = arguments.results / sources_digest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
     jobs = [job for job in all_jobs() if arguments.count in (None, job.count)]
     missing = [job for job in jobs if not _file(folder, job).exists()]
@@ -37,6 +39,14 @@ def main() -> None:
         write_table(results, made_with, arguments.table)
         write_counts(results, made_with, arguments.reliability)
         print(f"wrote {arguments.table} and {arguments.reliability}")
+
+
+def sources_digest() -> str:
+    """Digest of the product and of the jobs: results of other sources are of no use to these."""
+    hasher = hashlib.sha256(source_sha256().encode())
+    for path in sorted([*Path(__file__).parent.glob("*.py"), Path(loopback.__file__)]):
+        hasher.update(path.name.encode() + path.read_bytes())
+    return hasher.hexdigest()
 
 
 def _perform_all(jobs: list[Job], folder: Path, workers: int) -> None:

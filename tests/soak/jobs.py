@@ -16,6 +16,7 @@ from tests.soak.repeating import lineage_under
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import Ended, Options
 from heldout.gepa.candidates import Origin
+from heldout.gepa.record.codec import plain
 from heldout.students.simulated.skills import Skill, read_block
 
 EFFECTS = (0.0, 0.5, 1.0, 2.0)
@@ -89,32 +90,30 @@ def campaign(folder: Path, config: str, settings: list[str]) -> Ended:
 
 def emission(folder: Path, effect: float, seed: int) -> dict[str, Any]:
     """Does the quickstart emit at this simulated effect?"""
-    ended = campaign(
-        folder, "quickstart.yaml", [f"seed={seed}", f"student.parameters.effect={effect}"]
-    )
-    summary = ended.run.to_json()
-    winner = ended.run.candidates[summary["winner"]["id"]]
-    seeds = [c.block for c in ended.run.candidates.values() if c.kind is Origin.SEED]
+    settings = [f"seed={seed}", f"student.parameters.effect={effect}"]
+    run = campaign(folder, "quickstart.yaml", settings).run
+    assert run.winner is not None  # a finished campaign has a winner
+    block = run.candidates[run.winner.id].block or ""
+    seeds = [c.block for c in run.candidates.values() if c.kind is Origin.SEED]
     return {
-        "decision": summary["decision"],
-        "reason": summary["reason"],
-        "difference": summary["heldout"] and summary["heldout"]["difference"],
-        "accept": summary["accept"]["winner"]["paired_omissions"],
-        "baseline": summary["accept"]["baseline"]["paired_omissions"],
-        "inventory": Skill.INVENTORY in read_block(winner.block or ""),
-        "own_wording": winner.block not in seeds,
-        "wall_s": summary["budget"]["wall_s"],
-        "lineage_sha256": summary["lineage_sha256"],
+        "decision": run.decision,
+        "reason": run.reason,
+        "difference": run.heldout and plain(run.heldout.difference),
+        "accept": run.winner.accept.winner.paired_omissions,
+        "baseline": run.winner.accept.baseline.paired_omissions,
+        "inventory": Skill.INVENTORY in read_block(block),
+        "own_wording": block not in seeds,
+        "wall_s": run.budget.wall_s,
+        "lineage_sha256": run.lineage_sha256,
     }
 
 
 def placebo(folder: Path, seed: int) -> dict[str, Any]:
     """What every rule says of a winner that differs from its baseline by noise alone."""
-    ended = campaign(folder, "placebo.yaml", [f"seed={seed}", "gate.pre_gate=off"])
-    gate = ended.run.gate
+    gate = campaign(folder, "placebo.yaml", [f"seed={seed}", "gate.pre_gate=off"]).run.gate
     assert gate is not None  # a finished campaign has a decision
     return {
         "decision": gate.decision,
         "reason": gate.reason,
-        "ships": {v.rule: v.ships for v in gate.verdicts},
+        "ships": {verdict.rule: verdict.ships for verdict in gate.verdicts},
     }

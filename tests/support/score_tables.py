@@ -60,7 +60,12 @@ maybe_scores = st.one_of(grid_scores, st.none())
 
 
 @st.composite
-def tables(draw, scores=maybe_scores, min_groups=1, max_groups=8):
+def tables(
+    draw: st.DrawFn,
+    scores: st.SearchStrategy[Score] = maybe_scores,
+    min_groups: int = 1,
+    max_groups: int = 8,
+) -> ScoreTable:
     """A table of a few consultations, each with one to four errored notes of any kind."""
     errored = st.lists(st.tuples(st.sampled_from(list(KINDS)), scores), min_size=1, max_size=4)
     groups = st.lists(st.tuples(scores, errored), min_size=min_groups, max_size=max_groups)
@@ -68,7 +73,12 @@ def tables(draw, scores=maybe_scores, min_groups=1, max_groups=8):
 
 
 @st.composite
-def table_pairs(draw, scores=maybe_scores, min_groups=1, max_groups=8):
+def table_pairs(
+    draw: st.DrawFn,
+    scores: st.SearchStrategy[Score] = maybe_scores,
+    min_groups: int = 1,
+    max_groups: int = 8,
+) -> tuple[ScoreTable, ScoreTable]:
     """Two tables over the same notes."""
     first = draw(tables(scores, min_groups, max_groups))
     size = len(first.labels)

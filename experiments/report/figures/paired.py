@@ -125,7 +125,7 @@ def _all_slices(blocks: ComparedBlocks) -> list[Sliced]:
             slices(block.on_heldout.tables[0], axis, level=blocks.level)
             for block in blocks.measured
         ]
-        rows += [(name, parts[0].key, list(parts)) for parts in zip(*each, strict=True)]
+        rows += [(name, key, [parts[key] for parts in each]) for key in each[0]]
     return rows
 
 
@@ -133,10 +133,10 @@ def _mark_slice(
     drawing: Drawing, area: PlotArea, y: float, block: ComparedBlock, part: Slice
 ) -> None:
     if part.interval is None:
-        drawing.text((area.box[0] + 6, y + 4), f"{part.pairs.n} pairs: counts only", style="soft")
+        drawing.text((area.box[0] + 6, y + 4), f"{part.n} pairs: counts only", style="soft")
         return
     interval_bar(drawing, area, y, (part.interval.low, part.interval.high), block.role)
-    label = f"{block.name}: {interval_text(part.interval)}, {part.pairs.n} pairs"
+    label = f"{block.name}: {interval_text(part.interval)}, {part.n} pairs"
     drawing.dot((area.px(part.interval.estimate), y), block.role, 4.5, label)
 
 
@@ -148,8 +148,7 @@ def _slice_table(blocks: ComparedBlocks, found: list[Sliced]) -> Table:
     for axis, key, each in found:
         cells: list[object] = [axis, key]
         for part in each:
-            p = part.pairs
-            counts = f"{p.wins} / {p.ties} / {p.losses}"
-            cells += [interval_text(part.interval), counts, p.violations]
+            counts = f"{part.wins} / {part.ties} / {part.losses}"
+            cells += [interval_text(part.interval), counts, part.violations]
         rows.append(cells)
     return Table.of(columns, rows)

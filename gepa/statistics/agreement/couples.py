@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heldout.gepa.statistics.rates.counts import Count
-from heldout.gepa.statistics.tests.exact import SignTest, exact_sign
-from heldout.gepa.statistics.tests.families import HolmResult, holm
+from heldout.gepa.statistics.tests.exact import HolmResult, SignTest, exact_sign, holm
 from heldout.splits.benchmark import TraceLevel
 
 Contrast = tuple[TraceLevel, TraceLevel]

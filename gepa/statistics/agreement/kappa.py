@@ -9,7 +9,11 @@ from typing import Literal
 import numpy as np
 
 from heldout.gepa.statistics.intervals.interval import Interval
-from heldout.gepa.statistics.intervals.resampling import RESAMPLES, cluster_weights
+from heldout.gepa.statistics.intervals.resampling import (
+    RESAMPLES,
+    cluster_weights,
+    quantile_interval,
+)
 from heldout.gepa.statistics.table import FloatArray, IntArray
 
 KappaWeights = Literal["linear"] | None
@@ -65,10 +69,7 @@ def kappa_interval(
     if not kept.any():
         return None
     values = (observed[kept] - expected[kept]) / (1 - expected[kept])
-    low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
-    return Interval(
-        point, min(float(low), point), max(float(high), point), level, "bootstrap-percentile"
-    )
+    return quantile_interval(point, values, level)
 
 
 def _agreements(counts: FloatArray, weights: KappaWeights) -> tuple[FloatArray, FloatArray]:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 
-from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.paired import paired
 from heldout.gepa.statistics.selection import Selection
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
@@ -42,18 +40,6 @@ class Spread:
 def paired_spread(tables: Sequence[ScoreTable], select: Selection = "omission") -> Spread:
     """Paired discrimination of each replicate."""
     return Spread.of([paired(table, select).value for table in tables])
-
-
-def pass_k(passed: Sequence[Count], k: int) -> float | None:
-    """Chance that k runs of one item all pass, averaged over items, in [0, 1].
-
-    `passed` holds each item's passes of its runs; the unbiased estimate is C(c, k) / C(n, k). Items
-    with fewer than k runs are left out; None without any. Raises ValueError for k < 1.
-    """
-    if k < 1:
-        raise ValueError(f"pass^{k} needs at least one run")
-    shares = [comb(item.k, k) / comb(item.n, k) for item in passed if item.n >= k]
-    return sum(shares) / len(shares) if shares else None
 
 
 def strict_majority(flags: Sequence[BoolArray]) -> BoolArray:

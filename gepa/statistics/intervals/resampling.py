@@ -69,15 +69,22 @@ def bootstrap_interval(
     tails = np.array([0.5 - level / 2, 0.5 + level / 2])
     if method == "bca":
         tails = _bca_tails(tails, draws, float(data.mean), jackknife(data))
-    low, high = np.quantile(draws, tails)
-    estimate = float(data.mean)
-    return Interval(
-        estimate,
-        min(float(low), estimate),
-        max(float(high), estimate),
-        level,
-        f"bootstrap-{method}",
-    )
+    return quantile_interval(float(data.mean), draws, level, f"bootstrap-{method}", tails)
+
+
+def quantile_interval(
+    estimate: float,
+    draws: FloatArray,
+    level: float,
+    method: str = "bootstrap-percentile",
+    tails: FloatArray | None = None,
+) -> Interval:
+    """The interval between two quantiles of `draws`, widened to hold the estimate.
+
+    `tails` are their probabilities, by default those that leave out as much on either side.
+    """
+    low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2] if tails is None else tails)
+    return Interval(estimate, min(float(low), estimate), max(float(high), estimate), level, method)
 
 
 def jackknife(data: ClusterSums) -> FloatArray:

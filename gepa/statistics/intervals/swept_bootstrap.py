@@ -11,7 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout.gepa.statistics.intervals.interval import Interval
-from heldout.gepa.statistics.intervals.resampling import RESAMPLES, cluster_weights
+from heldout.gepa.statistics.intervals.resampling import (
+    RESAMPLES,
+    cluster_weights,
+    quantile_interval,
+)
 from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, allowed_flags, swept
 from heldout.gepa.statistics.selection import Selection, rows_of
 from heldout.gepa.statistics.table import BoolArray, FloatArray, ScoreTable
@@ -120,7 +124,4 @@ def _sweep(table: ScoreTable, rows: BoolArray) -> _Sweep:
 
 def _percentile(estimate: float, draws: FloatArray, level: float) -> Interval | None:
     draws = draws[~np.isnan(draws)]
-    if not draws.size:
-        return None
-    low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2])
-    return Interval(estimate, min(float(low), estimate), max(float(high), estimate), level, METHOD)
+    return quantile_interval(estimate, draws, level, METHOD) if draws.size else None

@@ -26,10 +26,6 @@ class AtRule:
     detection: Count
     false_alarms: Count
 
-    def to_json(self) -> dict[str, object]:
-        """`{detection: {k, n}, false_alarms: {k, n}}`."""
-        return {"detection": self.detection.to_json(), "false_alarms": self.false_alarms.to_json()}
-
 
 @dataclass(frozen=True, slots=True)
 class Swept:
@@ -43,15 +39,6 @@ class Swept:
     false_alarms: Count
     threshold: float | None
     floor: float | None
-
-    def to_json(self) -> dict[str, object]:
-        """`{detection: {k, n}, false_alarms: {k, n}, threshold}` and the floor beside them."""
-        return {
-            "detection": self.detection.to_json(),
-            "false_alarms": self.false_alarms.to_json(),
-            "threshold": self.threshold,
-            "floor": self.floor,
-        }
 
 
 def allowed_flags(cap: float, clean: int) -> int:
@@ -95,22 +82,6 @@ def swept(table: ScoreTable, cap: float = DEFAULT_CAP, select: Selection = "omis
     )
 
 
-def at_threshold(table: ScoreTable, threshold: float, select: Selection = "omission") -> AtRule:
-    """Detection of `select` and flags on clean notes at a threshold frozen elsewhere."""
-    return _counts(table, threshold_flags(table, threshold), select)
-
-
-def at_rule(
-    table: ScoreTable, flags: Mapping[str, bool | None], select: Selection = "omission"
-) -> AtRule:
-    """Detection of `select` and flags on clean notes by a design's own flags (note id to flag).
-
-    None is a note that was judged without an answer: not flagged. Raises ValueError when a note
-    of the table has no entry.
-    """
-    return _counts(table, flag_array(table, flags), select)
-
-
 def threshold_flags(table: ScoreTable, threshold: float) -> BoolArray:
     """True where a note scores below `threshold`, shape (notes,)."""
     below = table.rounded < round(threshold, DECIMALS)
@@ -123,14 +94,6 @@ def flag_array(table: ScoreTable, flags: Mapping[str, bool | None]) -> BoolArray
     if absent:
         raise ValueError(f"{len(absent)} note(s) have no flag, the first is {absent[0]}")
     return np.array([flags[label.id] is True for label in table.labels], dtype=np.bool_)
-
-
-def _counts(table: ScoreTable, flagged: BoolArray, select: Selection) -> AtRule:
-    rows = rows_of(table, select)
-    return AtRule(
-        Count(int(flagged[rows].sum()), int(rows.sum())),
-        Count(int(flagged[table.clean].sum()), int(table.clean.sum())),
-    )
 
 
 def _sorted_scores(table: ScoreTable, rows: BoolArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Exact tests on counts: sign, McNemar, Boschloo; and the pooled z the study printed.
+"""Exact tests on counts: sign, McNemar; the pooled z the study printed; Holm over several tests.
 
 The row form counts pairs as if they were independent, which pairs of one consultation are not; the
 consultation-collapsed form gives each consultation one sign. Both stand side by side.
@@ -6,6 +6,7 @@ consultation-collapsed form gives each consultation one sign. Both stand side by
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 
@@ -27,11 +28,26 @@ class SignTest:
 
 
 @dataclass(frozen=True, slots=True)
-class TwoForms:
-    """One test in its row form and in its consultation-collapsed form."""
+class SignTests(SignTest):
+    """The row form, and beside it the form with one sign a consultation."""
 
-    rows: SignTest
-    consultations: SignTest
+    by_consultation: SignTest
+
+
+@dataclass(frozen=True, slots=True)
+class McNemarTest:
+    """Notes that one side alone flags; `p` is exact and two-sided, 1 without any."""
+
+    candidate_only: int
+    baseline_only: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class McNemarTests(McNemarTest):
+    """The row form, and beside it the form with one vote a consultation."""
+
+    by_consultation: McNemarTest
 
 
 def exact_sign(wins: int, losses: int) -> SignTest:
@@ -42,20 +58,22 @@ def exact_sign(wins: int, losses: int) -> SignTest:
     return SignTest(wins, losses, float(p))
 
 
-def sign_tests(data: Difference) -> TwoForms:
+def sign_tests(data: Difference) -> SignTests:
     """Sign test on the sign of each value, and on the sign of each consultation's sum."""
-    return TwoForms(_of_signs(data.signs), _of_signs(_collapsed(data)))
+    rows = _of_signs(data.signs)
+    return SignTests(rows.wins, rows.losses, rows.p, _of_signs(_collapsed(data)))
 
 
-def mcnemar_tests(candidate: BoolArray, baseline: BoolArray, cluster: IntArray) -> TwoForms:
+def mcnemar_tests(candidate: BoolArray, baseline: BoolArray, cluster: IntArray) -> McNemarTests:
     """McNemar's exact test on two sets of flags over the same notes, shape (notes,).
 
-    `wins` are the notes that only the candidate flags, `losses` those that only the baseline flags.
     Collapsed, a consultation counts for the side that flags more of its notes alone.
     """
     signs = candidate.astype(np.int64) - baseline.astype(np.int64)
     totals = np.rint(np.bincount(cluster, weights=signs)) if signs.size else signs
-    return TwoForms(_of_signs(signs), _of_signs(np.sign(totals).astype(np.int64)))
+    rows, groups = _of_signs(signs), _of_signs(np.sign(totals).astype(np.int64))
+    collapsed = McNemarTest(groups.wins, groups.losses, groups.p)
+    return McNemarTests(rows.wins, rows.losses, rows.p, collapsed)
 
 
 def two_proportion_z(first: Count, second: Count) -> float | None:
@@ -69,17 +87,27 @@ def two_proportion_z(first: Count, second: Count) -> float | None:
     return (first.k / first.n - second.k / second.n) / sqrt(variance)
 
 
-def boschloo(first: Count, second: Count) -> float | None:
-    """Boschloo's exact two-sided p for two small independent rates; None for an empty side.
+@dataclass(frozen=True, slots=True)
+class HolmResult:
+    """One member of a family: its p, Holm's adjusted p, and whether it is rejected."""
 
-    For rates of one case a consultation, such as clean twins of two disjoint splits.
-    """
-    if not first.n or not second.n:
-        return None
-    table = [[first.k, second.k], [first.n - first.k, second.n - second.k]]
-    if first.k + second.k in (0, first.n + second.n):
-        return 1.0
-    return float(scipy.stats.boschloo_exact(table).pvalue)
+    p: float
+    adjusted: float
+    rejected: bool
+
+
+def holm(p_values: Mapping[str, float], *, alpha: float) -> dict[str, HolmResult]:
+    """Holm's step-down adjustment (1979) over a declared family: member to result."""
+    # statsmodels takes a second to import, and only families of tests need it.
+    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415
+
+    if not p_values:
+        return {}
+    rejected, adjusted, _, _ = multipletests(list(p_values.values()), alpha=alpha, method="holm")
+    return {
+        name: HolmResult(p, float(a), bool(r))
+        for (name, p), a, r in zip(p_values.items(), adjusted, rejected, strict=True)
+    }
 
 
 def _of_signs(signs: IntArray) -> SignTest:

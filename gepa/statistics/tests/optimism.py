@@ -81,49 +81,6 @@ def placebo_optimism(searches: Sequence[SearchOutcome]) -> OptimismEstimate | No
     return OptimismEstimate(float(gaps.mean()), error, f"{gaps.size} searches on placebo")
 
 
-@dataclass(frozen=True, slots=True)
-class OptimismReport:
-    """One winner's figures side by side.
-
-    `selection` is labelled a lower bound wherever it is printed; `heldout` is None where no look
-    was bought; `looks` says how many looks the held-out set has had.
-    """
-
-    accept: float
-    selection: OptimismEstimate | None
-    placebo: OptimismEstimate | None
-    heldout: float | None
-    looks: int
-
-    @property
-    def corrected(self) -> float | None:
-        """Accept figure less the selection part; still too good."""
-        return None if self.selection is None else self.accept - self.selection.value
-
-    @property
-    def seen(self) -> float | None:
-        """Accept minus held-out, as it turned out."""
-        return None if self.heldout is None else self.accept - self.heldout
-
-    def to_json(self) -> dict[str, object]:
-        """All figures; estimates as `{value, error, made_from}`."""
-        return {
-            "accept": self.accept,
-            "selection_lower_bound": _estimate(self.selection),
-            "corrected": self.corrected,
-            "placebo": _estimate(self.placebo),
-            "heldout": self.heldout,
-            "accept_minus_heldout": self.seen,
-            "looks": self.looks,
-        }
-
-
-def _estimate(found: OptimismEstimate | None) -> dict[str, object] | None:
-    if found is None:
-        return None
-    return {"value": found.value, "error": found.error, "made_from": found.made_from}
-
-
 def _by_consultation(
     tables: Sequence[ScoreTable], select: Selection
 ) -> tuple[FloatArray, FloatArray]:

@@ -52,23 +52,3 @@ def t_power(shift: float, degrees: int, alpha: float) -> float:
     """Chance that a one-sided t test at `alpha` rejects, its statistic shifted by `shift`."""
     critical = t_quantile(1 - alpha, degrees)
     return float(1 - scipy.special.nctdtr(degrees, shift, critical))
-
-
-def smallest_detectable(
-    data: Difference, *, margin: float = 0.0, alpha: float = 0.025, power: float = 0.8
-) -> float | None:
-    """The smallest true difference the interval rule sees with `power` on data like this.
-
-    None where the spread is not estimable; the margin itself where the spread is zero.
-    """
-    if not data.n or data.sums.clusters < 2:
-        return None
-    sums = data.sums
-    error, degrees = float(sums.standard_error), sums.clusters - 1
-    low, high = 0.0, 1.0
-    while t_power(high, degrees, alpha) < power:
-        low, high = high, high * 2
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (low, middle) if t_power(middle, degrees, alpha) >= power else (middle, high)
-    return margin + high * error

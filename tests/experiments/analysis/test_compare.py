@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -8,27 +9,28 @@ from tests.support.notes import benchmark
 from tests.support.published import needs_data, scores
 from tests.support.score_tables import build, table_pairs, with_scores
 
-from heldout.experiments.analysis.compare import CompareSettings, compare, to_json
+from heldout.experiments.analysis.compare import CompareSettings, compare
 from heldout.experiments.analysis.compare_table import headings, render
+from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans
 
 SETTINGS = CompareSettings(seed=3)
 
 
-def printed(result, **options):
+def printed(result):
     console = Console(file=StringIO(), width=160)
-    console.print(render(result, **options))
+    console.print(render(result))
     return console.file.getvalue()
 
 
 def whole(candidate, baseline, **options):
-    return compare(("ours", candidate), ("theirs", baseline), SETTINGS, **options)
+    return compare(candidate, baseline, SETTINGS, names=("ours", "theirs"), **options)
 
 
 @needs_data
 def test_the_published_accept_comparison():
-    body = to_json(whole(scores("v3p-01"), scores("seed_check_binary")))
+    body = plain(whole(scores("v3p-01"), scores("seed_check_binary")))
     assert body["n"] == {"omissions": 48, "commissions": 37, "clean": 20, "consultations": 20}
     ours, theirs = body["candidate"], body["baseline"]
     assert (ours["paired_omissions"], round(theirs["paired_omissions"], 6)) == (0.84375, 0.791667)
@@ -47,7 +49,7 @@ def test_the_published_accept_comparison():
 
 def test_the_json_has_the_keys_of_the_contract():
     table = build(*[(9, [("omit", 8), ("weak", 9), ("add", 10)])] * 12)
-    body = json.loads(json.dumps(to_json(whole(table, table)), allow_nan=False))
+    body = json.loads(json.dumps(plain(whole(table, table)), allow_nan=False))
     assert {"n", "candidate", "baseline", "difference", "sign_test", "mcnemar"} <= set(body)
     for side in (body["candidate"], body["baseline"]):
         assert {
@@ -64,7 +66,7 @@ def test_the_json_has_the_keys_of_the_contract():
 @given(table_pairs(max_groups=6))
 def test_any_two_tables_are_compared_and_printed(pair):
     result = whole(*pair)
-    json.dumps(to_json(result), allow_nan=False)
+    json.dumps(plain(result), allow_nan=False)
     assert "word-count control" in printed(result)
 
 
@@ -73,13 +75,13 @@ def test_any_two_tables_are_compared_and_printed(pair):
 def test_row_order_of_the_baseline_changes_nothing(pair):
     ours, theirs = pair
     turned = ScoreTable(theirs.labels[::-1], theirs.scores[::-1])
-    assert to_json(whole(ours, turned)) == to_json(whole(ours, theirs))
+    assert plain(whole(ours, turned)) == plain(whole(ours, theirs))
 
 
 def test_exchanging_the_sides_exchanges_the_counts():
     ours = build(*[(9, [("omit", s)]) for s in (8, 8, 8, 9, 10)])
     theirs = with_scores(ours, [9] * 10)
-    there, back = (to_json(whole(*sides)) for sides in ((ours, theirs), (theirs, ours)))
+    there, back = (plain(whole(*sides)) for sides in ((ours, theirs), (theirs, ours)))
     assert there["difference"]["estimate"] == -back["difference"]["estimate"]
     assert there["sign_test"]["wins"] == back["sign_test"]["losses"] == 3
     assert there["mcnemar"]["candidate_only"] == back["mcnemar"]["baseline_only"]
@@ -91,14 +93,14 @@ def test_the_word_count_control_stands_beside_where_texts_are_known():
     words = {note.id: float(len(note.text.split())) for c in made for note in c.notes}
     flat = ScoreTable.of(labels, dict.fromkeys(words, 5.0))
     result = whole(flat, ScoreTable.of(labels, words), benchmark=made)
-    body = to_json(result)
+    body = plain(result)
     assert body["word_count"]["paired_omissions"] == body["baseline"]["paired_omissions"] > 0.9
     assert body["baseline"]["follows_length"] == pytest.approx(1)
     assert body["candidate"]["follows_length"] is None
     text = printed(result)
     assert "word count" in text
     assert "follows note length" in text
-    assert to_json(whole(flat, flat))["word_count"] is None
+    assert plain(whole(flat, flat))["word_count"] is None
     assert "give --benchmark" in printed(whole(flat, flat))
 
 
@@ -107,7 +109,7 @@ def test_only_verified_clean_notes_can_be_false_alarms():
     unedited = printed(whole(table, table))
     assert "flags on unedited notes" in unedited
     assert "false alarms" not in unedited
-    verified = printed(whole(table, table), clean_means=CleanMeans.VERIFIED)
+    verified = printed(replace(whole(table, table), clean_means=CleanMeans.VERIFIED))
     assert "false alarms" in verified
 
 

@@ -7,8 +7,9 @@ from rich.console import Console
 
 from heldout.experiments.analysis.cluster_models import Assumed
 from heldout.experiments.analysis.power import PowerSettings, Simulator, power
-from heldout.experiments.analysis.power_report import power_json, render_power, resolution
+from heldout.experiments.analysis.power_report import render_power, resolution
 from heldout.gepa.gate.decide import GateSettings
+from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.intervals.interval import ClusterSums
 from heldout.gepa.statistics.tests.planning import t_power
 
@@ -66,11 +67,11 @@ def test_the_needed_consultations_suffice_and_half_do_not():
 
 
 def test_more_looks_and_a_margin_cost_power():
-    plain = simulator().shipped("interval", 0.1).value
+    alone = simulator().shipped("interval", 0.1).value
     looks = PowerSettings(seed=1, draws=600, planned_looks=3)
-    assert simulator(settings=looks).shipped("interval", 0.1).value < plain
+    assert simulator(settings=looks).shipped("interval", 0.1).value < alone
     margin = GateSettings(margin=0.03)
-    assert simulator(gate=margin).shipped("interval", 0.1).value < plain
+    assert simulator(gate=margin).shipped("interval", 0.1).value < alone
 
 
 def test_the_pre_gate_buys_as_it_is_told():
@@ -93,7 +94,7 @@ def test_the_whole_report_prints_and_is_json():
     report = power(
         Assumed(), accept=ACCEPT, heldout=HELDOUT, gate=GateSettings(), settings=SETTINGS
     )
-    body = json.loads(json.dumps(power_json(report), allow_nan=False))
+    body = json.loads(json.dumps(plain(report), allow_nan=False))
     assert set(body["rules"]) == {"interval", "bootstrap", "permutation", "point"}
     assert [row["difference"] for row in body["rules"]["point"]["power"]] == [
         0.02,
@@ -110,7 +111,7 @@ def test_the_whole_report_prints_and_is_json():
     text = console.file.getvalue()
     assert "80% power from" in text
     assert "Monte Carlo" in text
-    assert power_json(report) == power_json(
+    assert plain(report) == plain(
         power(Assumed(), accept=ACCEPT, heldout=HELDOUT, gate=GateSettings(), settings=SETTINGS)
     )
 
@@ -119,7 +120,7 @@ def test_a_dry_run_warns_of_what_its_sets_cannot_resolve():
     small = resolution(simulator())
     assert len(small.warnings) == 3
     assert "held-out cannot resolve the hoped gain of 0.050" in small.warnings[0]
-    assert json.dumps(small.to_json(), allow_nan=False)
+    assert json.dumps(plain(small), allow_nan=False)
     assert len(small.sentences) == 3
     large = resolution(simulator(gate=GateSettings(hoped_gain=0.4)))
     assert large.warnings == ()

@@ -6,7 +6,7 @@ import pytest
 from tests.support.answering_model import AnsweringModel
 from tests.support.notes import benchmark
 
-from heldout.experiments.analysis.compare_files import compare_files
+from heldout.experiments.analysis.compare import CompareSettings, compare_files
 from heldout.experiments.judging.command import JudgeRequest, judge_command
 from heldout.splits.errors import BadInput
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
@@ -184,14 +184,14 @@ def test_scores_on_different_facts_are_refused_by_compare(tmp_path):
 
     def compared(first, second):
         return compare_files(
-            (str(scores / f"{first}.0.json"), str(scores / f"{second}.0.json")),
-            benchmark=(source.pairs, source.consultations),
-            primary="paired_omissions",
-            seed=1,
-            as_json=True,
+            str(scores / f"{first}.0.json"),
+            str(scores / f"{second}.0.json"),
+            CompareSettings(seed=1),
+            pairs=source.pairs,
+            consultations=source.consultations,
         )
 
-    assert compared("three_stage", "three_stage_widened")["n"]["omissions"] == 4 * CONSULTATIONS
+    assert compared("three_stage", "three_stage_widened").n.omissions == 4 * CONSULTATIONS
     assert compared("three_stage", "word_count")
     with pytest.raises(BadInput, match=rf"different facts of {CONSULTATIONS} consultation"):
         compared("three_stage", "per_fact_checker")

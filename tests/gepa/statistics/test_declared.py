@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.declared import (
     DECLARED,
     Direction,
@@ -33,16 +34,16 @@ def test_a_value_outside_the_range_is_an_error(value):
 
 def test_na_carries_support_and_reason():
     found = figure("auc", None, 0)
-    assert found.to_json() == {
+    assert plain(found) == {
         "value": None,
         "support": 0,
         "direction": "higher",
         "reason": "the denominator is zero",
     }
-    assert "reason" not in figure("auc", 0.5, 10).to_json()
+    assert "reason" not in plain(figure("auc", 0.5, 10))
 
 
-def test_worse_is_lower_or_higher_as_declared():
-    assert declared("detection").worse_by(-0.2) == 0.2
-    assert declared("false_alarms").worse_by(0.2) == 0.2
+def test_better_is_lower_or_higher_as_declared():
+    assert declared("detection").direction is Direction.HIGHER
+    assert declared("false_alarms").direction is Direction.LOWER
     assert declared("length_following").direction is Direction.NEITHER

@@ -18,8 +18,10 @@ from heldout.gepa.statistics.intervals.resampling import (
     bootstrap_means,
     generator,
 )
+from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.measures import at_fixed_rule
 from heldout.gepa.statistics.rates.counts import Count
-from heldout.gepa.statistics.rates.detection import at_threshold, swept
+from heldout.gepa.statistics.rates.detection import swept, threshold_flags
 from heldout.gepa.statistics.rates.paired import Paired, paired
 from heldout.gepa.statistics.selection import rows_of
 from heldout.gepa.statistics.table import ScoreTable
@@ -59,8 +61,8 @@ def check_vec(table: ScoreTable, vec: dict) -> None:
     assert round(found.threshold, 6) == pytest.approx(vec["thr10"], abs=1e-6)
     assert found.false_alarms.rate == pytest.approx(vec["fa10"], abs=1e-3)
     for name, select in DETECTIONS.items():
-        at = at_threshold(table, found.threshold, select).detection
-        assert at.rate == pytest.approx(vec[name], abs=1e-3), name
+        flagged = threshold_flags(table, found.threshold)[rows_of(table, select)]
+        assert flagged.mean() == pytest.approx(vec[name], abs=1e-3), name
     assert np.mean(table.values[table.clean]) == pytest.approx(vec["mean_clean"], abs=1e-6)
     assert np.mean(table.values[table.omission]) == pytest.approx(vec["mean_omit"], abs=1e-6)
     assert (len(table.labels), int(table.clean.sum()), int(table.omission.sum())) == (
@@ -82,7 +84,7 @@ def test_the_winner_on_heldout():
     assert round(paired(table).value, 6) == 0.778626
     assert (swept(table).detection, swept(table).false_alarms) == (Count(22, 131), Count(4, 47))
     # The threshold its accept set would have frozen flags more than the cap allows.
-    frozen = at_threshold(table, 0.909)
+    frozen = at_fixed_rule(Judged.once(table, threshold=0.909))
     assert (frozen.detection, frozen.false_alarms) == (Count(30, 131), Count(6, 47))
 
 
@@ -102,7 +104,7 @@ def test_the_difference_on_accept():
     seed, winner = scores(SEED), scores(WINNER)
     data = difference(winner, seed)
     assert round(100 * data.estimate, 2) == 5.21
-    rows = sign_tests(data).rows
+    rows = sign_tests(data)
     assert (rows.wins, rows.losses, round(rows.p, 5)) == (8, 3, 0.22656)
     draws = bootstrap_means(data.sums, generator(1), resamples=10_000)
     interval = bootstrap_interval(data.sums, draws)
@@ -117,8 +119,8 @@ def test_mcnemar_on_accept():
         table = scores(name).in_order_of(labels)
         below = table.rounded < swept(table).threshold
         flags.append(below[table.omission])
-    found = mcnemar_tests(*flags, table.cluster[table.omission]).rows
-    assert (found.wins, found.losses, found.p) == (0, 0, 1)
+    found = mcnemar_tests(*flags, table.cluster[table.omission])
+    assert (found.candidate_only, found.baseline_only, found.p) == (0, 0, 1)
 
 
 @pytest.mark.parametrize("position", [0, 1])

@@ -2,7 +2,7 @@ import pytest
 
 from heldout.gepa.statistics.agreement.couples import Couple, couple_contrasts
 from heldout.gepa.statistics.rates.counts import Count
-from heldout.gepa.statistics.tests.families import holm
+from heldout.gepa.statistics.tests.exact import holm
 from heldout.splits.benchmark import TraceLevel
 
 COMPLETE, WEAK, STRONG = TraceLevel.COMPLETE, TraceLevel.PARTIAL_WEAK, TraceLevel.PARTIAL_STRONG

@@ -2,8 +2,6 @@ import pytest
 from tests.support.published import needs_data, published
 
 from heldout.gepa.statistics.agreement.ledgers import NOT_IDENTIFIABLE, Ledgers
-from heldout.gepa.statistics.rates.classification import TwoClass
-from heldout.gepa.statistics.rates.counts import Count
 
 
 @needs_data
@@ -36,18 +34,3 @@ def test_an_empty_audit_has_no_figures():
     assert empty.additions_per_target is None
     with pytest.raises(ValueError, match="more was reviewed"):
         Ledgers(5, 5, 0, 9, 1, 1)
-
-
-def test_constant_strategies():
-    always, never = TwoClass(Count(11, 11), Count(6, 6)), TwoClass(Count(0, 11), Count(0, 6))
-    assert always.macro_recall == never.macro_recall == 0.5
-    assert round(always.f1, 3) == 0.786
-    assert never.f1 == 0
-    assert never.precision is None
-    assert always.precision == 11 / 17
-
-
-def test_nothing_over_nothing_is_na():
-    nothing = TwoClass(Count(0, 0), Count(0, 0))
-    assert nothing.macro_recall is None
-    assert nothing.f1 is None

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.score_tables import build, maybe_scores, tables, with_scores
@@ -8,10 +7,8 @@ from heldout.gepa.statistics.agreement.replicates import (
     Spread,
     majority_table,
     paired_spread,
-    pass_k,
     strict_majority,
 )
-from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.detection import threshold_flags
 
 
@@ -39,14 +36,3 @@ def test_spread_is_highest_minus_lowest():
     assert Spread.of((0.5,)).span is None
     assert Spread.of((None, 0.25)).mean == 0.25
     assert Spread.of((None,)).mean is None
-
-
-def test_pass_k_is_the_chance_that_k_drawn_runs_all_pass():
-    # One item passes 3 of 4: of the 6 pairs of its runs 3 pass wholly.
-    assert pass_k([Count(3, 4)], 2) == 0.5
-    assert pass_k([Count(3, 4), Count(4, 4)], 2) == 0.75
-    assert pass_k([Count(3, 4)], 1) == 0.75
-    assert pass_k([Count(1, 4)], 2) == 0
-    assert pass_k([Count(1, 1)], 2) is None
-    with pytest.raises(ValueError, match="at least one run"):
-        pass_k([Count(1, 1)], 0)

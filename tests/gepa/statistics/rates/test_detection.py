@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.score_tables import build, grid_scores, shuffled, tables, with_scores
 
+from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.measures import at_fixed_rule
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.detection import (
     allowed_flags,
-    at_rule,
-    at_threshold,
     chance_floor,
     swept,
 )
@@ -94,7 +94,7 @@ def test_row_order_and_relabelling_change_nothing_but_the_threshold(table, rando
 
 def test_a_note_without_a_score_is_not_flagged_and_stays_in_the_denominator():
     table = build((9, [("omit", 1)]), (9, [("omit", None)]), (None, [("omit", 1)]))
-    found = at_threshold(table, 5)
+    found = at_fixed_rule(Judged.once(table, threshold=5))
     assert found.detection == Count(2, 3)
     assert found.false_alarms == Count(0, 3)
     assert swept(table).detection == Count(2, 3)
@@ -106,18 +106,17 @@ def test_flags_of_the_design_are_counted_over_all_notes():
     flags = dict(
         zip([label.id for label in table.labels], [True, True, True, None, None], strict=True)
     )
-    found = at_rule(table, flags)
+    found = at_fixed_rule(Judged.once(table, flags))
     assert found.detection == Count(1, 2)
     assert found.false_alarms == Count(1, 2)
-    assert at_rule(table, flags, "commission").detection == Count(1, 1)
     with pytest.raises(ValueError, match="have no flag"):
-        at_rule(table, {})
+        at_fixed_rule(Judged.once(table, {}))
 
 
 @given(tables(grid_scores))
 def test_a_frozen_threshold_detects_what_the_sweep_did(table):
     found = swept(table)
-    again = at_threshold(table, found.threshold)
+    again = at_fixed_rule(Judged.once(table, threshold=found.threshold))
     assert (again.detection, again.false_alarms) == (found.detection, found.false_alarms)
 
 

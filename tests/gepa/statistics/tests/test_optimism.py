@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 from tests.support.score_tables import build, with_scores
@@ -7,7 +5,6 @@ from tests.support.score_tables import build, with_scores
 from heldout.gepa.statistics.intervals.resampling import generator
 from heldout.gepa.statistics.rates.paired import paired
 from heldout.gepa.statistics.tests.optimism import (
-    OptimismReport,
     SearchOutcome,
     placebo_optimism,
     selection_optimism,
@@ -56,13 +53,3 @@ def test_placebo_searches_estimate_the_whole():
     assert found.value == pytest.approx(0.08)
     assert found.error == pytest.approx(0.02)
     assert placebo_optimism([SearchOutcome(0.6, 0.5)]) is None
-
-
-def test_the_figures_stand_side_by_side():
-    part = selection_optimism([noisy(), noisy()], generator(1), resamples=200)
-    report = OptimismReport(0.64, part, None, 0.55, looks=1)
-    body = json.loads(json.dumps(report.to_json(), allow_nan=False))
-    assert body["corrected"] == pytest.approx(0.64 - part.value)
-    assert body["accept_minus_heldout"] == pytest.approx(0.09)
-    assert body["selection_lower_bound"]["made_from"].startswith("best of 2")
-    assert OptimismReport(0.64, None, None, None, looks=0).to_json()["corrected"] is None

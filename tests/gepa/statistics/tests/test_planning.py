@@ -1,14 +1,9 @@
 import numpy as np
-import pytest
 from tests.support.score_tables import build, with_scores
 
-from heldout.gepa.gate.simulated_rules import ships
 from heldout.gepa.statistics.difference import difference
-from heldout.gepa.statistics.intervals.interval import ClusterSums
-from heldout.gepa.statistics.intervals.resampling import generator
 from heldout.gepa.statistics.tests.planning import (
     consultations_needed,
-    smallest_detectable,
     t_power,
 )
 
@@ -26,15 +21,6 @@ def test_the_answer_has_the_power_it_promises():
         assert (t_power(shift, consultations - 1, 0.025) >= 0.8) == enough
 
 
-def test_the_smallest_detectable_difference_is_seen_in_simulation():
-    least = smallest_detectable(DATA)
-    sums = DATA.sums
-    draws = np.random.default_rng(9).integers(0, 30, (4_000, 30))
-    moved = (sums.sums - float(sums.mean) * sums.sizes + least * sums.sizes)[draws]
-    seen = ships(ClusterSums(moved, sums.sizes[draws]), "interval", generator(1), alpha=0.025)
-    assert seen.mean() == pytest.approx(0.8, abs=0.03)
-
-
 def test_no_number_of_consultations_shows_what_is_not_there():
     assert consultations_needed(DATA, 0.0) is None
     assert consultations_needed(DATA, 0.05, margin=0.05) is None
@@ -42,7 +28,6 @@ def test_no_number_of_consultations_shows_what_is_not_there():
     assert consultations_needed(difference(OURS, OURS), 0.1) is None
     one = difference(build((9, [("omit", 8)])), build((9, [("omit", 9)])))
     assert consultations_needed(one, 0.1) is None
-    assert smallest_detectable(one) is None
 
 
 def test_more_wanted_needs_more():
