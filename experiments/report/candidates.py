@@ -105,7 +105,7 @@ def candidate_page(
         body=body,
         title=title(body),
         campaign=run.opened.name,
-        simulated=run.opened.simulated,
+        simulated=bool(run.simulated),
         budget=None if run.settings is None else run.settings.budget,
         frame_sha256="" if run.settings is None else run.settings.frame_sha256,
         block=None if body.block is None else policy.block(body.block),
