@@ -12,7 +12,7 @@ from heldout.gepa.gate.rules import RuleVerdict, all_rules
 from heldout.gepa.minibatch import ConsultationFirst
 from heldout.gepa.objective import DetectionFirst, PairedFirst, SeverityWeighted
 from heldout.reflectors.model import ModelReflector
-from heldout.students.designs.roster import ROSTER, Family
+from heldout.students.designs.roster import ROSTER, DesignGroup
 from heldout.testing import (
     ScriptedCaller,
     check_acceptance,
@@ -29,7 +29,7 @@ SCORE = '{"assessment": "two gaps", "score": 7.5}'
 
 @pytest.mark.parametrize("design", ROSTER, ids=lambda design: design.name)
 def test_every_design_conforms(design) -> None:
-    asks = design.family is not Family.CONTROL
+    asks = design.family is not DesignGroup.CONTROL
     check_student(design.build, lambda spec: answer(spec, well=True), asks_models=asks)
 
 

@@ -192,7 +192,7 @@ class _Maker:
                 reflector=events.ModelFacts(model="sim/reflector", budget=Budget(16_000)),
                 reuse="off",
                 tracking_text="full" if p.public else "hashes",
-                simulated=True,  # the reflector is, whatever the student
+                simulated=p.model.startswith("sim/"),
                 schema=events.SCHEMA,
             )
         )
