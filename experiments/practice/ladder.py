@@ -14,7 +14,7 @@ from typing import Any
 
 from heldout.experiments.practice.combining import Combination, combinations
 from heldout.experiments.practice.spent import JudgingCost
-from heldout.experiments.report.sides import paired_over
+from heldout.experiments.report.compared import paired_over
 from heldout.gepa.gate.rules import IntervalRule
 from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.difference import difference

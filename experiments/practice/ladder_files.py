@@ -13,9 +13,7 @@ from heldout.experiments.practice.ladder import LEVEL, Ladder, Sat, Step
 from heldout.experiments.practice.ladder_figure import figure, standalone
 from heldout.experiments.practice.loaded_prompt import Taken
 from heldout.experiments.practice.pages import filled, head
-from heldout.experiments.report.tables import Table
-from heldout.experiments.report.words import interval_text, number, percent
-from heldout.gepa.record.codec import plain
+from heldout.experiments.report.words import Table, interval_text, number, percent
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.measures import measures
 from heldout.splits.benchmark import CleanMeans
@@ -91,8 +89,8 @@ def _rungs(ladder: Ladder, flags: str) -> Table:
 
 def _row(ladder: Ladder, step: Step, who: str) -> list[str]:
     sat: Sat = getattr(step, who)
-    found = plain(measures(sat.judged, cap=ladder.cap))
-    rule, swept = found["at_rule"] or {}, found["swept"]
+    found = measures(sat.judged, cap=ladder.cap)
+    rule, swept = found.at_rule, found.swept
     beside = ladder.beside_control(step, ladder.family) if who == "block" else None
     other = "commission" if ladder.family == "omission" else "omission"
     mark = " *" if who == "block" and _better(ladder, step) else ""
@@ -105,11 +103,11 @@ def _row(ladder: Ladder, step: Step, who: str) -> list[str]:
         else "–",
         _text(beside, sign=True) + mark if who == "block" else "–",
         _text(sat.paired("commission" if other == "commission" else "omission")),
-        percent(rule.get("detection")) if rule else "no rule",
-        percent(rule.get("false_alarms")) if rule else "no rule",
-        percent(swept["detection"]),
-        percent(swept["false_alarms"]),
-        percent(sat.at_top.to_json()),
+        percent(rule.detection) if rule else "no rule",
+        percent(rule.false_alarms) if rule else "no rule",
+        percent(swept.detection),
+        percent(swept.false_alarms),
+        percent(sat.at_top),
         *_cost(sat),
     ]
 
@@ -156,8 +154,8 @@ def _together(ladder: Ladder, flags: str) -> Table:
                 found.kind,
                 found.name,
                 "the design's rule" if found.basis == "rule" else "the swept threshold",
-                percent(found.detection.to_json()),
-                percent(found.false_alarms.to_json()),
+                percent(found.detection),
+                percent(found.false_alarms),
                 "–" if cost is None else number(cost.completion, 0),
                 usd,
             ]
@@ -166,7 +164,7 @@ def _together(ladder: Ladder, flags: str) -> Table:
 
 
 def _text(interval: Interval | None, *, sign: bool = False) -> str:
-    return interval_text(None if interval is None else interval.to_json(), sign)
+    return interval_text(interval, sign)
 
 
 def _csv(table: Table) -> str:

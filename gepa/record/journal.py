@@ -60,7 +60,8 @@ class EventLines:
             f'{{"body":{body},"hash":"{own}","kind":"{kind}","n":{number},'
             f'"prev":"{previous}","t":"{time}"}}\n'
         )
-        event = Event(number, time, content, previous, own)
+        # As it is read back: what follows a live run sees what stands on record, orders included.
+        event = Event(number, time, decode(kind, json.loads(body)), previous, own)
         return line.encode("utf-8", "surrogatepass"), ChainedLine(number, previous, own, event)
 
 

@@ -114,8 +114,11 @@ class Run(RunEvents):
 
     @property
     def simulated(self) -> bool | None:
-        """True where a model of the run was a simulated one."""
-        return None if self._opened is None else self._opened.simulated
+        """True where a model of the run was a simulated one, also where only its name says so."""
+        if self._opened is None:
+            return None
+        models = (self._opened.student.model, self._opened.reflector.model)
+        return self._opened.simulated or any(model.startswith("sim/") for model in models)
 
     @property
     def partition(self) -> PartitionEvent | None:

@@ -33,8 +33,7 @@ from heldout.gepa.statistics.table import ScoreTable
 from heldout.gepa.word_control import control_event
 from heldout.splits.benchmark import CleanMeans, NoteClass, NoteLabel, Severity, TraceLevel
 from heldout.splits.hashing import content_id, sha256_text
-from heldout.splits.heldout.looks import LookKind
-from heldout.splits.journal import LookEvent
+from heldout.splits.heldout.looks import LookEvent, LookKind
 from heldout.splits.randomness import choice, uniform
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.store import CallStore
@@ -193,7 +192,7 @@ class _Maker:
                 reflector=events.ModelFacts(model="sim/reflector", budget=Budget(16_000)),
                 reuse="off",
                 tracking_text="full" if p.public else "hashes",
-                simulated=True,  # the reflector is, whatever the student
+                simulated=p.model.startswith("sim/"),
                 schema=events.SCHEMA,
             )
         )

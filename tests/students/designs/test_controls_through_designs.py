@@ -4,7 +4,8 @@ import pytest
 from tests.support.control_models import CONTROLS, control, judge_all, table_of
 from tests.support.notes import benchmark
 
-from heldout.gepa.statistics.measures import measures_json
+from heldout.gepa.record.codec import plain
+from heldout.gepa.statistics.measures import measures_of_table
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.students.designs.roster import ROSTER, DesignGroup
 
@@ -18,7 +19,7 @@ def measured(design, name):
     labels = tuple(note.label for note in NOTES)
     scores = ScoreTable(labels, tuple(answer.score for answer in answers))
     flags = {label.id: answer.flag for label, answer in zip(labels, answers, strict=True)}
-    return measures_json(scores, None if None in flags.values() else flags)
+    return plain(measures_of_table(scores, None if None in flags.values() else flags))
 
 
 @pytest.mark.parametrize("design", JUDGES, ids=lambda design: design.name)
