@@ -2,7 +2,7 @@
 
 | key of the configuration | protocol | takes | gives |
 |---|---|---|---|
-| `student.design` | `Student`, made from a `DesignContext` | block, `Note`, `Budget` | `Judgement` |
+| `student.design` | `Student`, of a `DesignContext` | block, `Note`, `Budget` | `Judgement` |
 | `reflector.kind` | `Reflector` | `RewriteContext`, `MergeContext` | `Proposal` |
 | `search.objective` | `Objective` | `ScoreTable` | a rank, higher is better |
 | `search.acceptance` | `Acceptance` | `MinibatchComparison`, ranks | yes or no |
