@@ -14,7 +14,7 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -265,6 +265,33 @@ def own_parts(config: Config) -> Iterator[tuple[str, str]]:
     return ((key, name) for key, name in named.items() if is_import_path(name))
 
 
+def hand_over(source: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with the import path of every part that stands in it as an object.
+
+    In this process the object itself is used, whatever stands at its path. Raises BadInput for one
+    without a name, such as a lambda.
+    """
+    named = dict(source)
+    for kind in part_kinds():
+        section, _, key = kind.key.partition(".")
+        inside = named.get(section)
+        if not isinstance(inside, Mapping) or key not in inside:
+            continue
+        part = inside[key]
+        if part is not None and not isinstance(part, str | int | float | Sequence | Mapping):
+            named[section] = {**inside, key: _given(part, kind.key)}
+    return named
+
+
+def _given(part: object, where: str) -> str:
+    owner: Any = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    path = f"{owner.__module__}:{owner.__name__}"
+    if not is_import_path(path):
+        raise BadInput.one(where, f"{part!r:.60} has no name; give it one with class or def")
+    GIVEN[path] = part
+    return path
+
+
 def load(config: Config, where: str, path: str) -> Any:
     """The object at an import path. Raises BadInput; `where` is the key that names it."""
     if path in GIVEN:
@@ -331,11 +358,20 @@ def _searched(folder: Path | None) -> Iterator[None]:
 
 def _digest(part: object) -> str:
     """Digest of the file that a part is written in, or of its own source where it has no file."""
-    owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    owner: Any = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
     module = inspect.getmodule(owner)
     file = getattr(module, "__file__", None)
-    source = Path(file).read_bytes() if file else inspect.getsource(owner).encode()
+    source = Path(file).read_bytes() if file else _own_source(owner).encode()
     return hashlib.sha256(source).hexdigest()
+
+
+def _own_source(owner: Any) -> str:
+    """Source of a function or a class of a notebook, where only functions know their source."""
+    inside = [owner] if inspect.isroutine(owner) else vars(owner).values()
+    functions = [inspect.unwrap(found) for found in inside if inspect.isfunction(found)]
+    # What `dataclass` adds has no source of its own.
+    written = [f for f in functions if f.__code__.co_filename != "<string>"]
+    return "\n".join(inspect.getsource(function) for function in written)
 
 
 def _first_line(part: object) -> str:
