@@ -40,7 +40,9 @@ from heldout.students.student import Student
 Part = TypeVar("Part")
 
 GIVEN: dict[str, object] = {}
-"""Objects handed over in Python, by the import path that stands for them in the configuration."""
+"""Objects handed over in Python, by the import path that stands for them in the configuration.
+
+A run that is continued in another process finds them by that path."""
 
 OBJECTIVES: Mapping[str, Callable[[Config], Objective]] = {
     "paired_first": lambda c: PairedFirst(c.search.primary, c.gate.cap),
@@ -193,6 +195,43 @@ def rule_of(config: Config) -> Rule | None:
     """The gate rule where it is not built in."""
     name = config.gate.rule
     return instance(config, "gate.rule", name) if is_import_path(name) else None
+
+
+def check_own_parts(config: Config) -> None:
+    """Run the conformance tests of `heldout.testing` on every part that is not built in.
+
+    Raises BadInput that names the key and what the part does wrong.
+    """
+    own = dict(own_parts(config))
+    if not own:
+        return
+    from heldout import testing  # noqa: PLC0415 (the door stands above; only own parts need it)
+
+    checks: dict[str, Callable[[], None]] = {
+        "student.design": lambda: testing.check_student(
+            lambda context: _own_student(config, config.student.design, context)
+        ),
+        "search.objective": lambda: testing.check_objective(objective_of(config)),
+        "search.acceptance": lambda: testing.check_acceptance(acceptance_of(config)),
+        "search.minibatch": lambda: testing.check_minibatch(minibatch_of(config)),
+        "gate.rule": lambda: testing.check_rule(instance(config, "gate.rule", config.gate.rule)),
+    }
+    faults = []
+    for key in own.keys() & checks.keys():
+        try:
+            checks[key]()
+        except (AssertionError, *FAILS) as error:
+            faults.append(Fault(key, f"{own[key]} does not keep its contract ({_told(error)})"))
+    if faults:
+        raise BadInput(faults)
+
+
+def given(part: object) -> str:
+    """The import path that stands for an object handed over in Python."""
+    owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    path = f"{owner.__module__}:{owner.__name__}"
+    GIVEN[path] = part
+    return path
 
 
 def digests(config: Config) -> dict[str, str] | None:

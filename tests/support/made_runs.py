@@ -38,8 +38,14 @@ from heldout.splits.randomness import choice, uniform
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.store import CallStore
 from heldout.students.frames import load_frame
-from heldout.students.models.chat import Budget, ChatReply, Message, ModelPin, Usage
-from heldout.students.models.chat import FinishReason as ReplyEnd
+from heldout.students.models.chat import (
+    Budget,
+    ChatReply,
+    Message,
+    ModelPin,
+    StopReason,
+    Usage,
+)
 
 RUN_ID = "made-0001"
 EDITS = (
@@ -383,7 +389,7 @@ class _Maker:
         messages = (Message("user", "\n\n".join(parts)),)
         item, pin = f"i{iteration:03d}", ModelPin("sim/reflector")
         text = "I have no idea." if block is None else f"<<<BLOCK\n{block}\nBLOCK>>>"
-        reply = ChatReply(text, ReplyEnd.STOP, Usage(900, 120), 0.0, "sim/reflector")
+        reply = ChatReply(text, StopReason.STOP, Usage(900, 120), 0.0, "sim/reflector")
         self.store.put(CallSpec(stage, item, messages, pin, Budget(16_000), seed=iteration), reply)
         self.spent = self.spent + Spent(1, 1020, 0.0)
 
