@@ -19,8 +19,9 @@ from heldout.gepa.gate.decide import GateSettings, decide, pre_gate
 from heldout.gepa.objective import PairedFirst, best
 from heldout.gepa.record import events
 from heldout.gepa.record.codec import plain
-from heldout.gepa.record.events import FinishReason, Phase, PhaseEvent, Purpose
+from heldout.gepa.record.events import PhaseEvent
 from heldout.gepa.record.journal import Observer, RunJournal
+from heldout.gepa.record.kinds import FinishReason, Phase, Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.search import candidate_event, scores_of
