@@ -26,6 +26,7 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a configuration value; repeatable."),
 ]
+Concurrency = Annotated[int, typer.Option(min=1, max=512)]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
 

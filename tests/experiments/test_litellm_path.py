@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import Options
+from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.synthetic import draw
 from heldout.students.calls.store import CallStore
 from heldout.students.frames import load_frame
