@@ -88,7 +88,7 @@ def test_costs_in_both_framings():
     # extraction, audit and check for a note alone; the first two shared by 21 notes of 3 groups.
     assert cost["usd_per_note"] == pytest.approx(0.003)
     assert cost["usd_per_note_amortised"] == pytest.approx(0.001 + 6 * 0.001 / 21)
-    assert result.costs.calls_per_note == 3
+    assert result.figures.calls_per_note == 3
     assert result.costs.calls_per_note_amortised == pytest.approx(1 + 6 / 21)
     assert cost["tokens_per_note"] == 330
     assert len(model.requests) == 6 + 2 * 21
