@@ -23,7 +23,7 @@ from heldout.experiments.campaigns.parts import (
     objective_of,
     rule_of,
 )
-from heldout.experiments.campaigns.run_directory import RunDirectory
+from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.gepa.campaign import Campaign, Seed
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from heldout.experiments.campaigns.config import Config
+from heldout.experiments.runs.config import Config
 from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
 from heldout.gepa.gate.rules import Rule, all_rules
 from heldout.gepa.minibatch import ConsultationFirst, Minibatch

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from heldout.experiments.campaigns.stopping import stop_requests
 from heldout.experiments.practice.apply_notes import ApplyReport, ApplyRequest, Counts, apply
 from heldout.experiments.practice.budget_probe import (
     ProbeReport,
@@ -35,6 +34,7 @@ from heldout.experiments.practice.rerun import (
     rerun,
 )
 from heldout.experiments.practice.session import Asking, seed_of
+from heldout.experiments.runs.stopping import stop_requests
 from heldout.splits.errors import BadInput
 from heldout.students.calls.ledger import Caps
 from heldout.students.models.chat import Budget

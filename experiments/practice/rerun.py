@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from heldout.experiments.campaigns.checks import Checked, check
-from heldout.experiments.campaigns.config_file import load_config
-from heldout.experiments.campaigns.run_directory import existing_run
 from heldout.experiments.practice.ladder import Ladder, Rung, Sat, Step
 from heldout.experiments.practice.ladder_files import write_ladder
 from heldout.experiments.practice.loaded_prompt import Taken, from_run, plain_seed
 from heldout.experiments.practice.note_sets import NoteFile, benchmark_of
 from heldout.experiments.practice.rung_judging import Repeats, RungJudge, Unrecorded, target_of
 from heldout.experiments.practice.session import Asking, desk, pinned_for
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import existing_run
 from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.journal import RunJournal
 from heldout.gepa.statistics.intervals.interval import Interval

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.practice.loaded_prompt import Taken
+from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput
 from heldout.students.calls.answering import Calls
 from heldout.students.calls.caller import Caller, never

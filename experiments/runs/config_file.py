@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from heldout.experiments.campaigns.config import Config
+from heldout.experiments.runs.config import Config
 from heldout.gepa.settings import is_import_path
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json

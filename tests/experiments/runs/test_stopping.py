@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heldout.experiments.campaigns.stopping import stop_requests
+from heldout.experiments.runs.stopping import stop_requests
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
