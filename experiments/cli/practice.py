@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from heldout.experiments.cli.entry import JsonFlag, guarded, show
+from heldout.experiments.cli.entry import Concurrency, JsonFlag, Ticker, guarded, show
+from heldout.students.calls.retry import CONCURRENCY
+
+if TYPE_CHECKING:
+    from heldout.experiments.practice.apply_notes import ApplyProgress
 
 app = typer.Typer()
 
-Source = Annotated[
+JUDGED = Path("judged")
+
+PromptArgument = Annotated[
     str,
     typer.Argument(
         metavar="PROMPT|RUN[:CANDIDATE]", help="An emitted prompt file, or a candidate of a run."
@@ -24,7 +30,6 @@ MaxTokens = Annotated[int | None, typer.Option(min=1, help="Cap of one reply.")]
 Effort = Annotated[str | None, typer.Option(help="Reasoning effort; - sends none.")]
 Samples = Annotated[int | None, typer.Option(min=1, help="Samples that make one judging.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the calls; by default the run's, or 11.")]
-Concurrency = Annotated[int, typer.Option(min=1, max=512)]
 Usd = Annotated[float | None, typer.Option(help="Most USD to spend in all.")]
 Threshold = Annotated[float | None, typer.Option(help="Flag below this score.")]
 CalibrationFile = Annotated[
@@ -39,9 +44,9 @@ Transcript = Annotated[
 ]
 
 
-@app.command()
-def rerun(
-    source: Source,
+@app.command("rerun")
+def rerun_(
+    source: PromptArgument,
     effort: Annotated[
         str | None, typer.Option(help="Efforts, separated by commas; - sends none.")
     ] = None,
@@ -68,7 +73,7 @@ def rerun(
     models: Models = None,
     temperature: Temperature = None,
     seed: Seed = None,
-    concurrency: Concurrency = 8,
+    concurrency: Concurrency = CONCURRENCY,
     usd: Usd = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -77,31 +82,49 @@ def rerun(
     On held-out every ladder is a declared family of planned looks.
     """
     with guarded():
-        from heldout.experiments.practice import commands  # noqa: PLC0415
+        from heldout.experiments.practice.budget_probe import budget_probe  # noqa: PLC0415
+        from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
+        from heldout.experiments.practice.rerun import notes_named, rerun  # noqa: PLC0415
+        from heldout.experiments.practice.rungs import Rung, rungs_asked  # noqa: PLC0415
+        from heldout.experiments.practice.session import JudgeOptions  # noqa: PLC0415
+        from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
-        common = commands.Common(
+        prompt = load_prompt(source)
+        own = Rung(prompt.budget, prompt.samples)
+        rungs = rungs_asked(own, effort, max_tokens, samples)
+        options = JudgeOptions(
             model, models, temperature, seed=seed, concurrency=concurrency, usd=usd
         )
-        ladders = commands.Ladders(effort, max_tokens, samples)
-        if probe:
-            found = commands.run_probe(source, ladders, common)
-            show(found.to_json() if as_json else "\n".join(found.sentences))
-            return
-        report = commands.run_rerun(
-            source,
-            ladders,
-            common,
-            commands.Notes(on, consultations, acknowledge_reuse),
-            control=control,
-            replicates=replicates,
-            out=out,
-        )
+        ticker = Ticker()
+        with stop_requests() as stop:
+            if probe:
+                found = budget_probe(
+                    prompt,
+                    rungs,
+                    options,
+                    progress=lambda block: ticker.now(f"judging {block}"),
+                    stop=stop,
+                )
+                show(found.to_json() if as_json else "\n".join(found.sentences))
+                return
+            report = rerun(
+                prompt,
+                rungs,
+                notes_named(on, consultations),
+                options,
+                control=None if control is None else load_prompt(control, "--control"),
+                replicates=replicates,
+                out=out,
+                acknowledge_reuse=acknowledge_reuse,
+                progress=lambda rung: ticker.now(f"judging at {rung}"),
+                stop=stop,
+            )
         show(report.to_json() if as_json else report.text)
 
 
 @app.command()
 def calibrate(
-    source: Source,
+    source: PromptArgument,
     clean: Annotated[Path, typer.Option(help="Your clean notes: folder, CSV, JSON Lines.")],
     errored: Annotated[Path | None, typer.Option(help="Notes with errors, for detection.")] = None,
     later: Annotated[Path | None, typer.Option(help="A later batch, to check for drift.")] = None,
@@ -115,7 +138,7 @@ def calibrate(
     false_alarms: Annotated[float, typer.Option(help="Largest share of clean notes.")] = 0.05,
     confidence: Annotated[float, typer.Option(help="Of the binomial bound.")] = 0.95,
     method: Annotated[Literal["binomial", "conformal"], typer.Option()] = "binomial",
-    out: Annotated[Path, typer.Option(help="Where the calibration goes.")] = Path("judged"),
+    out: Annotated[Path, typer.Option(help="Where the calibration goes.")] = JUDGED,
     model: Model = None,
     models: Models = None,
     temperature: Temperature = None,
@@ -123,42 +146,50 @@ def calibrate(
     effort: Effort = None,
     samples: Samples = None,
     seed: Seed = None,
-    concurrency: Concurrency = 8,
+    concurrency: Concurrency = CONCURRENCY,
     usd: Usd = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Set a threshold on your own clean notes, and say what it promises."""
     with guarded():
-        from heldout.experiments.practice import commands  # noqa: PLC0415
+        from heldout.experiments.practice.calibrate_notes import (  # noqa: PLC0415
+            calibrate_command,
+        )
+        from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
         from heldout.experiments.practice.note_sets import NoteFile  # noqa: PLC0415
+        from heldout.experiments.practice.promises import Promise  # noqa: PLC0415
+        from heldout.experiments.practice.session import JudgeOptions  # noqa: PLC0415
+        from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
         def notes(path: Path) -> NoteFile:
             return NoteFile(path, consultations, transcript == "present")
 
-        report = commands.run_calibrate(
-            source,
-            commands.Batches(
+        ticker = Ticker()
+        with stop_requests() as stop:
+            report = calibrate_command(
+                load_prompt(source),
                 notes(clean),
-                None if errored is None else notes(errored),
-                None if later is None else notes(later),
-                not later_unchecked,
-            ),
-            commands.Common(
-                model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
-            ),
-            commands.Promised(false_alarms, confidence, method),
-            out=out,
-        )
+                Promise(false_alarms, confidence, method),
+                out,
+                JudgeOptions(
+                    model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
+                ),
+                errored=None if errored is None else notes(errored),
+                later=None if later is None else notes(later),
+                later_checked=not later_unchecked,
+                progress=lambda done, of: ticker.tell(f"{done} of {of} notes"),
+                stop=stop,
+            )
         show(report.to_json() if as_json else report.text)
 
 
-@app.command()
-def apply(
-    source: Source,
+@app.command("apply")
+def apply_(
+    source: PromptArgument,
     notes: Annotated[
         Path, typer.Argument(metavar="NOTES", help="Folder, CSV or JSON Lines of notes.")
     ],
-    out: Annotated[Path, typer.Option(help="Where table, page and calls go.")] = Path("judged"),
+    out: Annotated[Path, typer.Option(help="Where table, page and calls go.")] = JUDGED,
     threshold: Threshold = None,
     calibration: CalibrationFile = None,
     then_effort: Annotated[
@@ -174,32 +205,45 @@ def apply(
     effort: Effort = None,
     samples: Samples = None,
     seed: Seed = None,
-    concurrency: Concurrency = 8,
+    concurrency: Concurrency = CONCURRENCY,
     usd: Usd = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Judge your notes and list the flags; stopped or killed, the same command goes on."""
     with guarded():
-        from heldout.experiments.practice import commands  # noqa: PLC0415
+        from heldout.experiments.practice.apply_notes import apply  # noqa: PLC0415
+        from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
+        from heldout.experiments.practice.session import JudgeOptions, budget_asked  # noqa: PLC0415
+        from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
-        then = commands.escalation_budget(source, then_effort, then_max_tokens)
-        report = commands.run_apply(
-            source,
-            notes,
-            commands.Common(
-                model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
-            ),
-            commands.Thresholds(threshold, calibration, then),
-            transcripts=transcript == "present",
-            unconfirmed=unconfirmed,
-            out=out,
-        )
+        prompt = load_prompt(source)
+        ticker = Ticker()
+
+        def told(progress: ApplyProgress, spent: float | None) -> None:
+            ticker.tell(progress.line(spent))
+
+        with stop_requests() as stop:
+            report = apply(
+                prompt,
+                notes,
+                out,
+                JudgeOptions(
+                    model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
+                ),
+                threshold=threshold,
+                calibration=calibration,
+                escalation=budget_asked(prompt, then_effort, then_max_tokens),
+                transcripts=transcript == "present",
+                unconfirmed=unconfirmed,
+                progress=told,
+                stop=stop,
+            )
         show(report.to_json() if as_json else report.text)
 
 
-@app.command()
-def export(
-    source: Source,
+@app.command("export")
+def export_(
+    source: PromptArgument,
     to: Annotated[str, typer.Option(help="dspy, mlflow-judge, inspect, promptfoo or python.")],
     out: Annotated[Path, typer.Option(help="A folder that is absent or empty.")],
     threshold: Threshold = None,
@@ -216,14 +260,17 @@ def export(
 ) -> None:
     """Write a block as files that run in another stack and give the same scores there."""
     with guarded():
-        from heldout.experiments.practice import commands  # noqa: PLC0415
+        from heldout.experiments.practice.export import export  # noqa: PLC0415
+        from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
+        from heldout.experiments.practice.session import JudgeOptions  # noqa: PLC0415
 
-        report = commands.run_export(
-            source,
+        report = export(
+            load_prompt(source),
             to,
             out,
-            commands.Common(model, models, temperature, max_tokens, effort, samples, seed),
-            commands.Thresholds(threshold, calibration),
+            JudgeOptions(model, models, temperature, max_tokens, effort, samples, seed),
+            threshold=threshold,
+            calibration=calibration,
             unconfirmed=unconfirmed,
         )
         show(report.to_json() if as_json else report.text)

@@ -121,8 +121,9 @@ class SliceOverRuns(Slice):
 class DesignFigures(Measures):
     """What `heldout judge --json` prints of one design; each field is a key.
 
-    The slices stand by their value, `cost` is in USD, tokens and calls a note. `figures` are the design's own other numbers, `names_the_fact` the flagged
-    omissions that name what was removed, by level of containment.
+    The slices stand by their value, `cost` is in USD, tokens and calls a note. `figures` are the
+    design's own other numbers, `names_the_fact` the flagged omissions that name what was removed,
+    by level of containment.
     """
 
     design: str

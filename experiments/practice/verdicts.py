@@ -59,7 +59,7 @@ def own_note(text: str, transcript: str, consultation: str | None = None) -> Not
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class JudgeConfig:
     """How notes are judged for use.
 
     The flag is `score < threshold`; `threshold` None: the design's own rule, by strict majority.
@@ -71,12 +71,15 @@ class Way:
     threshold: float | None = None
 
 
-async def judge_note(student: Student, note: Note, way: Way) -> Verdict:
+async def judge_note(student: Student, note: Note, config: JudgeConfig) -> Verdict:
     """Judge `note` once in every sample. Raises what the student raises."""
     judgements = await asyncio.gather(
-        *(student.judge(way.block, note, way.budget, sample) for sample in range(way.samples))
+        *(
+            student.judge(config.block, note, config.budget, sample)
+            for sample in range(config.samples)
+        )
     )
-    return verdict(judgements, way.threshold)
+    return verdict(judgements, config.threshold)
 
 
 def verdict(judgements: list[Judgement], threshold: float | None) -> Verdict:
