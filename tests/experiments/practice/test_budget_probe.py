@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from tests.support.campaigns import madesmall
+from tests.support.campaigns import run_small
 from tests.support.made_runs import Plan, make_run
 from tests.support.practice import asking
 
@@ -52,20 +52,20 @@ def test_what_asks_for_a_procedure(block, asks):
 
 
 def test_leaders_procedures_and_the_baseline_are_probed(tmp_path):
-    made = Run.at(make_run(tmp_path / "run", Plan(iterations=12)))
-    chosen = chosen_blocks(made, top=2, procedures=3)
+    searched = Run.at(make_run(tmp_path / "run", Plan(iterations=12)))
+    chosen = chosen_blocks(searched, top=2, procedures=3)
     assert list(chosen.values())[:2] == ["leads on accept"] * 2
-    figures = {b.id: paired(made.accept_table(b.id)).value for b in made.entered}
+    figures = {c.id: paired(searched.accept_table(c.id)).value for c in searched.entered}
     leaders = sorted(figures, key=lambda name: (-figures[name], name))[:2]
     assert list(chosen)[:2] == leaders
     asking_for = [name for name, why in chosen.items() if why == "asks for a procedure"]
     assert len(asking_for) <= 3
-    assert all(asks_for_procedure(made.candidates[name].block) for name in asking_for)
-    assert made.baseline.id in chosen
+    assert all(asks_for_procedure(searched.candidates[name].block) for name in asking_for)
+    assert searched.baseline.id in chosen
 
 
 def test_a_larger_budget_changes_the_order_after_a_starved_search(tmp_path):
-    run = madesmall(tmp_path, STARVED).files.path
+    run = run_small(tmp_path, STARVED).files.path
     rungs = (Rung(Budget(1500)), Rung(Budget(4000)))
     report = budget_probe(load_prompt(str(run)), rungs, asking(seed=5))
     assert report.rungs[0].budget.max_tokens == 420
@@ -82,10 +82,6 @@ def test_a_larger_budget_changes_the_order_after_a_starved_search(tmp_path):
         if table is not None:
             assert probed.figure(0, "omission") == paired(table).value
     assert any("simulated" in line for line in report.sentences)
-
-
-def test_a_madethat_was_not_probed_has_no_probe(tmp_path):
-    assert read_probe(tmp_path) is None
 
 
 def test_larger_budgets_keep_the_effort():

@@ -212,7 +212,7 @@ def test_false_drift_alarms_keep_their_level():
     rng = generator(3, "drift")
     notes = [NoteScore("n", f"c{k:04d}", float(rng.normal(8, 1))) for k in range(300)]
     calibrated = calibrate(notes, Promise(0.05))
-    rate = float(scipy.special.ndtr(calibrated["threshold"] - 8))
+    rate = float(scipy.special.ndtr(calibrated.threshold - 8))
     assert rate <= 0.05
     alarms = 0
     for _ in range(400):

@@ -41,8 +41,9 @@ def rows(found, kind, basis="rule"):
 
 @given(SCORES, SCORES, SCORES, SCORES)
 def test_unions_find_at_least_and_escalations_at_most_what_their_parts_find(a, b, c, d):
-    found = combinations({"low": result(a), "high": result(b)}, {"low": result(c), "high": result(d)}, 0.1,
-                         "omission")  # fmt: skip
+    blocks = {"low": result(a), "high": result(b)}
+    controls = {"low": result(c), "high": result(d)}
+    found = combinations(blocks, controls, 0.1, "omission")
     single = rows(found, "single")
     either = rows(found, "union")["low or control, low"]
     then = rows(found, "escalation")["low, then high"]
