@@ -8,10 +8,10 @@ from heldout.reflectors.merging import merge_prompt
 from heldout.reflectors.payload import MIN_PAYLOAD_TOKENS
 from heldout.reflectors.prompts import Prompt, Terms, retry_prompt
 from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
-from heldout.reflectors.reply import Extraction, extract_block
+from heldout.reflectors.reply import ExtractedBlock, extract_block
 from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.splits.randomness import call_seed
-from heldout.students.calls.answering import Calls
+from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.models.chat import Budget, Message, ModelPin
 
@@ -28,7 +28,7 @@ class ModelReflector:
     with attempt 1; then the proposal has no block (or the empty one that came back).
     """
 
-    caller: Calls
+    caller: CompletionClient
     terms: Terms
     pin: ModelPin
     budget: Budget
@@ -51,7 +51,7 @@ class ModelReflector:
         return await self._propose(Stage.MERGE, context.item, merge_prompt(context, self.terms))
 
     async def _propose(self, stage: Stage, item: str, prompt: Prompt) -> Proposal:
-        text, keys, extraction = prompt.text, [], Extraction(None)
+        text, keys, extraction = prompt.text, [], ExtractedBlock(None)
         for attempt in range(ATTEMPTS):
             answered = await self.caller.call(self._spec(stage, item, text, attempt))
             keys.append(answered.key)

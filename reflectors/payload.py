@@ -66,7 +66,7 @@ def pack(pairs: Sequence[JudgedPair], tokens: int, *, full_notes: bool) -> Paylo
         room -= cost
         traces.append(text)
         shown.append(pair)
-    notes = _pack_notes(shown, room) if full_notes else _Notes("", ())
+    notes = _pack_notes(shown, room) if full_notes else _NoteTexts("", ())
     return Payload(
         "\n\n".join(traces) or "(no case)",
         notes.text,
@@ -77,12 +77,12 @@ def pack(pairs: Sequence[JudgedPair], tokens: int, *, full_notes: bool) -> Paylo
 
 
 @dataclass(frozen=True, slots=True)
-class _Notes:
+class _NoteTexts:
     text: str
     left_out: tuple[str, ...]
 
 
-def _pack_notes(shown: Sequence[JudgedPair], room: int) -> _Notes:
+def _pack_notes(shown: Sequence[JudgedPair], room: int) -> _NoteTexts:
     """Full clean twins in at most `room` tokens, each once, under the numbers of its cases."""
     cases: dict[str, list[int]] = {}
     texts: dict[str, str] = {}
@@ -103,4 +103,4 @@ def _pack_notes(shown: Sequence[JudgedPair], room: int) -> _Notes:
         room -= cost
         entries.append(entry)
     text = f"{head}{chr(10).join(entries)}{tail}" if entries else ""
-    return _Notes(text, tuple(left_out))
+    return _NoteTexts(text, tuple(left_out))

@@ -15,7 +15,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
+class ExtractedBlock:
     """The block of a reply, or None and the `problem` in words for the second request."""
 
     block: str | None
@@ -27,7 +27,7 @@ class Extraction:
         return bool(self.block)
 
 
-def extract_block(reply: str) -> Extraction:
+def extract_block(reply: str) -> ExtractedBlock:
     """The one block of `reply`.
 
     The markers stand alone on their lines, white space aside, each once, in order. An empty block
@@ -39,11 +39,11 @@ def extract_block(reply: str) -> Extraction:
     closed = [row for row, line in enumerate(lines) if line.strip() == CLOSE]
     if not opened or not closed:
         missing = CLOSE if opened else OPEN
-        return Extraction(None, f"it has no line that holds only {missing}")
+        return ExtractedBlock(None, f"it has no line that holds only {missing}")
     if len(opened) > 1 or len(closed) > 1:
-        return Extraction(None, "it has more than one block")
+        return ExtractedBlock(None, "it has more than one block")
     if closed[0] < opened[0]:
-        return Extraction(None, f"the line {CLOSE} stands before the line {OPEN}")
+        return ExtractedBlock(None, f"the line {CLOSE} stands before the line {OPEN}")
     inside = lines[opened[0] + 1 : closed[0]]
     block = "\n".join(line.rstrip() for line in inside).strip()
-    return Extraction(block, "" if block else "its block is empty")
+    return ExtractedBlock(block, "" if block else "its block is empty")

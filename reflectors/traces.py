@@ -13,7 +13,7 @@ from enum import StrEnum
 from heldout.reflectors.evidence import Passages, clip, closest, edited_passages, evidence_turn
 from heldout.reflectors.reflector import JudgedPair
 from heldout.splits.benchmark import NoteClass, Site, TraceLevel
-from heldout.students.student import Finding, Judgement
+from heldout.students.student import Judgement, ReportedGap
 
 MAX_FACT = 400
 MAX_ASSESSMENT = 500
@@ -166,7 +166,7 @@ def _findings(pair: JudgedPair) -> list[str]:
     ]
 
 
-def _named(findings: Sequence[Finding], others: Sequence[Finding]) -> str:
+def _named(findings: Sequence[ReportedGap], others: Sequence[ReportedGap]) -> str:
     known = {finding.text for finding in others}
     own = [finding for finding in findings if finding.text not in known]
     shown = [

@@ -26,16 +26,19 @@ UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 @dataclass(frozen=True, slots=True)
 class ChainedLine(Generic[Entry]):
-    """One line as it states itself: number, hash of the line before, own hash, and its content.
-
-    `intact` is False where the hash does not fit the content.
-    """
+    """One line as it states itself: number, hash of the line before, own hash, and its content."""
 
     number: int
     previous: str
     hash: str
     entry: Entry
-    intact: bool = True
+
+
+class LineChanged(ValueError):
+    """The hash of a line does not fit its content."""
+
+    def __init__(self) -> None:
+        super().__init__("was changed after it was written")
 
 
 class LineFormat(Protocol[Entry, Content_contra]):
@@ -53,7 +56,10 @@ class LineFormat(Protocol[Entry, Content_contra]):
     """True: a last line that is whole but for its line end counts, and is completed."""
 
     def parse(self, raw: bytes) -> ChainedLine[Entry]:
-        """The line in `raw`, its line end left out. Raises one of `UNREADABLE`."""
+        """The line in `raw`, its line end left out.
+
+        Raises LineChanged before it makes anything of the content, else one of `UNREADABLE`.
+        """
 
     def compose(
         self, number: int, previous: str, content: Content_contra
@@ -145,11 +151,11 @@ class ChainFile(Generic[Entry, Content]):
         """The line at `place` (from 0), held against the hash of the one before."""
         try:
             line = self._layout.parse(raw)
+        except LineChanged as error:
+            raise JournalBroken(str(self.path), place + 1, str(error)) from None
         except UNREADABLE as error:
-            detail = f"not a {self._layout.noun}: {error}"
+            detail = f"not a {self._layout.noun}: {' '.join(str(error).split())}"
             raise JournalBroken(str(self.path), place + 1, detail) from None
-        if not line.intact:
-            raise JournalBroken(str(self.path), place + 1, "was changed after it was written")
         if (line.number, line.previous) != (self._layout.first + place, previous):
             before = "the line before" if place else self._layout.origin
             raise JournalBroken(str(self.path), place + 1, f"does not follow from {before}")

@@ -19,7 +19,7 @@ from heldout.students.contracts import (
     read_assessment,
 )
 from heldout.students.replies import ReplyObject, plain
-from heldout.students.student import Finding
+from heldout.students.student import ReportedGap
 
 SEVERITIES = ("critical", "supporting", "peripheral")
 VERDICT_LINE = re.compile(
@@ -98,7 +98,7 @@ class GapListContract:
         return Answer(scored.score, _listed(named), named)
 
 
-def _finding(entry: Any) -> Finding | None:
+def _finding(entry: Any) -> ReportedGap | None:
     """One listed gap, or None where it cannot be read."""
     if not isinstance(entry, ReplyObject) or entry.conflicts & {"item", "severity"}:
         return None
@@ -106,10 +106,10 @@ def _finding(entry: Any) -> Finding | None:
     if not isinstance(item, str) or not isinstance(severity, str) or not plain(item):
         return None
     grade = severity.strip().casefold()
-    return Finding(plain(item), grade) if grade in SEVERITIES else None
+    return ReportedGap(plain(item), grade) if grade in SEVERITIES else None
 
 
-def _listed(findings: tuple[Finding, ...]) -> str:
+def _listed(findings: tuple[ReportedGap, ...]) -> str:
     """The list in words."""
     if not findings:
         return "nothing missing"

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from heldout.students.replies import ReplyObject, json_objects, number, plain
-from heldout.students.student import Finding
+from heldout.students.student import ReportedGap
 
 MAX_SCORE = 10.0
 
@@ -46,7 +46,7 @@ class Answer:
 
     score: float
     assessment: str = ""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReportedGap, ...] = ()
 
 
 class Contract(Protocol):

@@ -25,7 +25,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReportedGap:
     """Something a judge names as missing from a note, with what it says of its weight.
 
     `severity` is empty where the judge does not grade; `evidence` are words of the transcript.
@@ -56,7 +56,7 @@ class Judgement:
     verdicts: Mapping[str, str] | None = None
     facts: Mapping[str, str] | None = None
     facts_digest: str | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReportedGap, ...] = ()
     figures: Mapping[str, float] | None = None
     frame_sha256: str = ""
 

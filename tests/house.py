@@ -31,7 +31,6 @@ FOREIGN = {
     "students/models/http_status.py": "students/faults.py",
     "students/designs/dspy_module.py": "students/dspy_door.py",
     "students/answer_forms.py": "students/answer_forms.py",
-    "splits/importers/aci_bench.py": "splits/importers/aci_bench.py",
     "splits/importers/medec.py": "splits/importers/medec.py",
     "splits/loading/pairs.py": "splits/pairs.py",
     "experiments/analysis/score_files.py": "experiments/analysis/score_files.py",
@@ -279,9 +278,9 @@ def _broad(node: ast.expr) -> bool:
 def read_models(sources: Sequence[Source]) -> Count:
     """The record's own, and each module outside the record that reads the journal by itself.
 
-    It does so when it calls `read_journal` or `decode`, takes a string key of a `.body`, or goes
-    over events in a loop and looks at their `kind` or `body`. Being told of one event as it happens
-    (an observer) is no reading.
+    It does so when it calls `read_journal`, decodes lines of a journal that it names, takes a
+    string key of a `.body`, or goes over events in a loop and looks at their `kind` or `body`.
+    Being told of one event as it happens (an observer) is no reading, nor is decoding another file.
     """
     outside = [
         f"{source.path} ({', '.join(signs)})"
@@ -292,38 +291,51 @@ def read_models(sources: Sequence[Source]) -> Count:
 
 
 def _reading_signs(source: Source) -> set[str]:
-    names = {name for name in _imports(source.tree, inside=True) if ".gepa." in f"{name}."}
     rooms = tuple(
         f"heldout.{path.strip('/').removesuffix('.py').replace('/', '.')}" for path in RECORD
     )
-    found = {
-        name.rpartition(".")[2]
-        for name in names
-        if name.startswith(rooms) and name.endswith((".read_journal", ".decode"))
-    }
-    if not any(name.startswith(rooms) for name in names):
+    names = {name for name in _imports(source.tree, inside=True) if name.startswith(rooms)}
+    found = {"read_journal"} if any(name.endswith(".read_journal") for name in names) else set()
+    if any(name.endswith(".decode") for name in names) and _names_a_journal(source.tree):
+        found.add("decode")
+    if not names:
         return found
     for node in ast.walk(source.tree):
         read = _key_of(node)
         if isinstance(read, ast.Attribute) and read.attr == "body":
             found.add("keys of bodies")
-        if isinstance(node, ast.For | ast.comprehension) and _looks_at_events(node, source.tree):
+        if _looks_at_events(node):
             found.add("loops over events")
     return found
 
 
-def _looks_at_events(loop: ast.For | ast.comprehension, tree: ast.Module) -> bool:
-    """True where the loop goes over something called events and looks into each of them."""
-    over = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(loop.iter)}
-    if not any("events" in name or name == "read_journal" for name in over):
-        return False
-    targets = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+def _names_a_journal(tree: ast.Module) -> bool:
     return any(
-        isinstance(node, ast.Attribute)
-        and node.attr in ("kind", "body")
-        and isinstance(node.value, ast.Name)
-        and node.value.id in targets
+        getattr(node, "attr", "") == "journal" or "journal.jsonl" in str(getattr(node, "value", ""))
         for node in ast.walk(tree)
+    )
+
+
+def _looks_at_events(node: ast.AST) -> bool:
+    """True for a loop over something called events that looks into each of them."""
+    loops = [node] if isinstance(node, ast.For) else getattr(node, "generators", [])
+    targets = {
+        each.id
+        for loop in loops
+        if any(
+            "events" in name or name == "read_journal"
+            for over in ast.walk(loop.iter)
+            if (name := getattr(over, "attr", getattr(over, "id", "")))
+        )
+        for each in ast.walk(loop.target)
+        if isinstance(each, ast.Name)
+    }
+    return any(
+        isinstance(each, ast.Attribute)
+        and each.attr in ("kind", "body")
+        and isinstance(each.value, ast.Name)
+        and each.value.id in targets
+        for each in ast.walk(node)
     )
 
 

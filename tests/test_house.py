@@ -82,6 +82,7 @@ def test_broad_catches() -> None:
     )
 
 
+DECODE = "def f():\n    from heldout.gepa.record.codec import decode\n"
 RUN = "from heldout.gepa.record.run import Run\n"
 
 
@@ -89,12 +90,15 @@ RUN = "from heldout.gepa.record.run import Run\n"
     ("text", "signs"),
     [
         ("from heldout.gepa.record.journal import read_journal\n", "read_journal"),
-        ("def f():\n    from heldout.gepa.record.codec import decode\n", "decode"),
+        (DECODE + "    return decode(kind, Path(run, 'journal.jsonl'))\n", "decode"),
+        (DECODE + "    return decode(kind, run.journal.read_text())\n", "decode"),
+        (DECODE + "    return decode(kind, run.gate.read_text())\n", None),
         (RUN + "f = lambda event: event.body['scores']\n", "keys of bodies"),
         (RUN + "f = lambda event: event.body.get('scores')\n", "keys of bodies"),
         (RUN + "for e in run.events:\n    print(e.kind)\n", "loops over events"),
         (RUN + "x = [e.body for e in events if e]\n", "loops over events"),
         (RUN + "def told(event):\n    return isinstance(event.body, int)\n", None),
+        (RUN + "for e in run.events:\n    tell(e)\ndef told(e):\n    return e.body\n", None),
         (RUN + "x = [row.kind for row in run.candidates]\n", None),
         ("x = reply.body['usage']\n", None),
     ],

@@ -19,7 +19,7 @@ SOURCES = [ROOT / source.path for source in PRODUCT]
 
 DOORS = {
     "litellm": {"students/models/litellm_client.py"},
-    "mlflow": {"experiments/tracking/door.py"},
+    "mlflow": {"experiments/tracking/client.py"},
     "dspy": {"students/designs/dspy_module.py"},
 }
 """The one module of the product that imports each library."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from heldout.experiments.campaigns.checks import check
 from heldout.experiments.campaigns.running import start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import RunDirectory, existing_run
 from heldout.gepa.gate.settings import primary_pairs
@@ -103,7 +103,7 @@ def _placebo_search(run: RunDirectory, number: int, primary: Primary) -> SearchO
     config = load_config(run.config, [*PLACEBO, f"seed={seed}"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
-        found = start(check(config, RunDirectory(path)), path, Options(quiet=True)).run
+        found = start(check(config, RunDirectory(path)), path, RunOptions(quiet=True)).run
     if found.winner is None or found.heldout is None:
         return None
     accept, heldout = found.winner.accept.winner, found.heldout.winner

@@ -19,7 +19,7 @@ from heldout.experiments.analysis.power import PowerReport, PowerSettings, Simul
 from heldout.experiments.analysis.power_report import Resolution, resolution
 from heldout.experiments.analysis.score_files import read_scores, score_tables
 from heldout.experiments.campaigns.checks import Checked, check
-from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.config_file import ConfigSource, load_config
 from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.statistics.difference import difference
@@ -32,7 +32,7 @@ SUMMARY_DRAWS = 500
 
 
 def power_of(
-    config_file: Path,
+    source: ConfigSource,
     settings: Sequence[str] = (),
     *,
     pilot: tuple[str, str] | None = None,
@@ -45,7 +45,7 @@ def power_of(
     `pilot` are two score files, candidate and baseline, to take the spread from; the rest is as in
     `PowerSettings`. Raises BadInput for files that cannot be read, or a split with too few pairs.
     """
-    config = load_config(config_file, settings)
+    config = load_config(source, settings)
     with tempfile.TemporaryDirectory() as folder:
         checked = check(config, RunDirectory(Path(folder)))
         accept, heldout = _sizes(checked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 from heldout.experiments.campaigns.checks import (
     Checked,
@@ -36,7 +36,7 @@ from heldout.reflectors.prompts import Terms
 from heldout.reflectors.protected import own_texts, protect
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput
-from heldout.splits.heldout.looks import Family, target_id
+from heldout.splits.heldout.looks import target_id
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import Splits, open_splits
 from heldout.students.calls.caller import Caller
@@ -93,35 +93,22 @@ class Confirmations:
         self.hold()
 
 
-@dataclass(frozen=True)
-class Who:
-    """Identity of a run: its id, and whether it may look beyond the plan as exploratory.
-
-    `doubles` replace simulated models by id, for tests. `family`: the targets declared together
-    with this run's own, None for a campaign alone.
-    """
-
-    run_id: str
-    acknowledge_reuse: bool = False
-    doubles: Mapping[str, ChatModel] = field(default_factory=dict)
-    family: Family | None = None
-
-
 @contextmanager
-def open_session(
+def open_session(  # noqa: PLR0913
     checked: Checked,
     run: RunDirectory,
-    who: Who,
+    buyer: Buyer,
     *,
     observers: tuple[Observer, ...],
     stop: Callable[[], str | None],
     first: OpenedEvent,
     confirmations: Confirmations | None = None,
+    doubles: Mapping[str, ChatModel] | None = None,
 ) -> Iterator[Session]:
     """Open everything a campaign needs, and close it again whatever happens.
 
     `first` is put on record before the checks that need a library; `confirmations` are
-    those of a family of campaigns under one cap.
+    those of a family of campaigns under one cap; `doubles` replace simulated models by id.
 
     Raises BadInput for a model that does not take what is asked of it; UserFault for a store or a
     journal that cannot be used.
@@ -132,9 +119,9 @@ def open_session(
         judging = stack.enter_context(
             open_judging(
                 config.store.url or f"sqlite:///{run.store}",
-                who.run_id,
+                buyer.run,
                 (checked.student, checked.reflector),
-                simulated_models(who.doubles),
+                simulated_models(doubles),
                 ledger=confirmations.ledger,
                 concurrency=config.concurrency,
                 reuse=config.store.reuse,
@@ -152,7 +139,7 @@ def open_session(
             checked.load,
             checked.manifest,
             journal=journal,
-            buyer=Buyer(who.run_id, who.family, who.acknowledge_reuse),
+            buyer=buyer,
             exclude=checked.exclude,
         )
         campaign = _campaign(

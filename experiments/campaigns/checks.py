@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from heldout.experiments.campaigns.parts import build_student
+from heldout.experiments.campaigns.parts import build_student, check_own_parts
 from heldout.experiments.runs.config import Config, ModelSection, RoleCapsSection
 from heldout.experiments.runs.run_data import RunData, data_of
 from heldout.experiments.runs.run_directory import RunDirectory
@@ -29,7 +29,7 @@ from heldout.students.calls.database import has_password
 from heldout.students.calls.ledger import Amount, Caps, Role, price_faults
 from heldout.students.models.chat import Budget, Message, ModelPin
 from heldout.students.models.litellm_client import priced
-from heldout.students.models.pins import Door, PinnedModel, load_pins
+from heldout.students.models.pins import ClientKind, PinnedModel, load_pins
 from heldout.students.models.pins_file import parameter_faults
 from heldout.students.models.prices import BYTES_A_TOKEN, cost_usd, prompt_tokens_bound
 from heldout.students.simulated.effects import Scale
@@ -75,6 +75,7 @@ def check(config: Config, run: RunDirectory) -> Checked:
     roles = {"student": student.pin, "reflector": reflector.pin}
     _raise(_unpriced(config, roles))
     _raise(_stop_faults(config, student))
+    check_own_parts(config)
     _raise(_seed_faults(config))
     if student.pin.id == "sim/judge":
         Scale.of(student.pin.parameters)
@@ -165,7 +166,7 @@ def _pinned(model: PinnedModel, section: ModelSection) -> PinnedModel:
     temperature = pin.temperature if section.temperature is None else section.temperature
     parameters = {**pin.parameters, **section.parameters}
     pinned = replace(model, pin=replace(pin, temperature=temperature, parameters=parameters))
-    return priced(pinned) if pinned.door is Door.LITELLM else pinned
+    return priced(pinned) if pinned.door is ClientKind.LITELLM else pinned
 
 
 def _drawn(config: Config, source: BenchmarkSource) -> SyntheticDraw | None:

@@ -13,7 +13,7 @@ from heldout.experiments.campaigns.ending import ending, looks_text, status_text
 from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
 from heldout.experiments.campaigns.plan import plan, plan_text
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.session import Ended, Options
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import (
     FAMILY_FILE,
@@ -40,16 +40,16 @@ def run_campaigns(
     as_json: bool,
 ) -> int:
     """Run one campaign, or several as one family, and return the exit status."""
-    options = Options(acknowledge_reuse=acknowledge_reuse)
+    options = RunOptions(acknowledge_reuse=acknowledge_reuse)
     if len(configs) > 1:
         folder = run_dir or default_run_dir("family")
-        members = prepare_family(configs, settings, folder)
+        members = prepare_family(configs, settings, folder, options)
         if dry_run:
             plans = [plan(member.checked) for member in members]
             told = "\n\n".join(map(plan_text, plans))
             print(_json({"campaigns": plans}) if as_json else told)
             return 0
-        return _finish_family(start_family(members, folder, options), as_json)
+        return _finish_family(start_family(members, folder), as_json)
     config = configs[0]
     where = run_dir or default_run_dir(load_config(config, settings).name)
     checked = prepare(config, settings, where)
@@ -65,7 +65,7 @@ def resume_campaign(
     run: Path, settings: Sequence[str], *, acknowledge_reuse: bool = False, as_json: bool
 ) -> int:
     """Continue a run, or a family of runs, and return the exit status."""
-    options = Options(acknowledge_reuse=acknowledge_reuse)
+    options = RunOptions(acknowledge_reuse=acknowledge_reuse)
     if (run / FAMILY_FILE).is_file():
         return _finish_family(resume_family(run, settings, options), as_json)
     return _finish(resume(run, settings, options), as_json)
@@ -159,7 +159,7 @@ def make_synthetic(consultations: int, seed: int, out: Path, *, as_json: bool) -
     )
 
 
-def _finish(ended: Ended, as_json: bool) -> int:
+def _finish(ended: SessionResult, as_json: bool) -> int:
     """Print how a session ended and return the exit status."""
     print(_json(ended.run.to_json()) if as_json else ending(ended.run))
     _say_untracked(ended)
@@ -168,7 +168,7 @@ def _finish(ended: Ended, as_json: bool) -> int:
     return ended.exit_status
 
 
-def _finish_family(done: Sequence[Ended], as_json: bool) -> int:
+def _finish_family(done: Sequence[SessionResult], as_json: bool) -> int:
     """Print how every campaign of a family ended and return the worst exit status."""
     runs = [ended.run for ended in done]
     if as_json:
@@ -184,7 +184,7 @@ def _finish_family(done: Sequence[Ended], as_json: bool) -> int:
     return max(ended.exit_status for ended in done)
 
 
-def _say_untracked(ended: Ended) -> None:
+def _say_untracked(ended: SessionResult) -> None:
     if ended.untracked:
         print(f"MLflow did not follow: {ended.untracked}; try heldout sync", file=sys.stderr)
 

@@ -8,43 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.campaigns.calls_told import calls_lines
-from heldout.gepa.record.events import MeasuresPair
 from heldout.gepa.record.run import Run
-from heldout.gepa.settings import Primary
+from heldout.gepa.record.summary import SIMULATED
 
 Json = dict[str, Any]
 
-MEANING = {
-    "emitted": "emitted: held-out data agrees",
-    "refused": "refused",
-    "not_confirmed": "not confirmed",
-}
-REASONS = {
-    "gate": "the held-out difference does not pass the gate",
-    "drift": "the baseline scored differently when judged again",
-    "exploratory": "the planned looks were used up, so the run is exploratory",
-    "seed_won": "a seed won on accept, there is nothing to confirm",
-    "pre_gate": "accept showed no gain, so the held-out look was not bought",
-}
 MODULE = "heldout.experiments.cli.main"
-SIMULATED = "simulated models: no figure here is about a real one"
 
 SEARCH_ENDS = {
     "stall": "no new best for a while (search.stall)",
     "stop_usd": "search.stop_usd was reached",
     "max_judgements": "search.max_judgements was reached",
 }
-
-
-def decision_sentence(run: Run) -> str:
-    """The decision with its reason in one sentence."""
-    if run.decision is None:
-        return f"no decision yet ({run.status})"
-    if run.reason is None:
-        return MEANING[run.decision]
-    harmed = run.reason.removeprefix("side:").replace("_", " ")
-    told = REASONS.get(run.reason, f"harm is shown on a side condition ({harmed})")
-    return f"{MEANING[run.decision]}: {told}"
 
 
 def status_text(run: Run) -> str:
@@ -54,7 +29,7 @@ def status_text(run: Run) -> str:
     why = f" ({run.finish_reason})" if run.finish_reason else ""
     lines = [
         f"{run.name}: {run.status}{why}",
-        f"decision: {decision_sentence(run)}",
+        f"decision: {run.sentence}",
         f"candidates: {counts.seeds} seeds, {counts.proposed} proposed, "
         f"{counts.entered} entered, {counts.merges} merges",
         f"spent: {cost.calls} calls, {cost.tokens} tokens, USD {usd}, {cost.wall_s:.0f} s",
@@ -91,7 +66,7 @@ def _next_step(run: Run) -> list[str]:
 def ending(run: Run) -> str:
     """What `run` and `resume` print last: the decision, the figures, where everything is."""
     run_dir = _shown(run.run_dir)
-    lines = ["", f"Decision: {decision_sentence(run)}", *_figures(run)]
+    lines = ["", f"Decision: {run.sentence}", *_figures(run)]
     lines += [f"Calls:    {line}" for line in calls_lines(run.calls)]
     lines += [f"          but {line}" for line in run.caveats]
     if run.simulated:
@@ -137,23 +112,7 @@ def program() -> str:
 
 def _figures(run: Run) -> list[str]:
     """Accept and held-out figures of the primary pairs, with the interval of the difference."""
-    lines = []
-    if run.accept:
-        lines.append(f"Accept:   {_pair(run.accept, run.primary)}")
-    if run.heldout:
-        lines.append(f"Held-out: {_pair(run.heldout, run.primary)}")
-        if gap := run.heldout.difference:
-            lines.append(
-                f"          difference {gap.estimate:+.3f} "
-                f"[{gap.low:+.3f}, {gap.high:+.3f}] at level {gap.level:g}"
-            )
-    return lines
-
-
-def _pair(found: MeasuresPair, primary: Primary) -> str:
-    values = (found.baseline.paired(primary), found.winner.paired(primary))
-    shown = ["n/a" if value is None else f"{value:.3f}" for value in values]
-    return f"{primary.replace('_', ' ')} {shown[0]} (baseline) to {shown[1]} (winner)"
+    return [f"{f'{name}:' if name else '':<9} {words}" for name, words in run.figures_in_words]
 
 
 def _shown(path: Path | None) -> str:

@@ -8,33 +8,30 @@ chance. Resuming goes through all of them again.
 from __future__ import annotations
 
 import json
-import shutil
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from heldout.experiments.campaigns.building import Confirmations, target_of
-from heldout.experiments.campaigns.checks import Checked, check
+from heldout.experiments.campaigns.checks import check
 from heldout.experiments.campaigns.parts import refuse_changed
 from heldout.experiments.campaigns.running import (
     continuing,
     has_calls,
-    identity,
+    nothing_left_of,
     only_caps,
     only_raised,
     refuse_spent_looks,
     write_definition,
 )
 from heldout.experiments.campaigns.session import (
-    Ended,
-    Options,
-    Sitting,
-    Task,
-    close_record,
-    ended,
-    sitting,
+    CampaignSession,
+    OnRecord,
+    OpenedSession,
+    RunOptions,
+    SessionResult,
 )
 from heldout.experiments.runs.config import Config
 from heldout.experiments.runs.config_file import load_config
@@ -43,68 +40,51 @@ from heldout.gepa.gate.decide import decide_family
 from heldout.gepa.gate.decision import Decision
 from heldout.gepa.gate.outcome import CampaignResult
 from heldout.gepa.record.run import Run
-from heldout.splits.errors import BadInput, Fault, HeldoutError, UserFault
+from heldout.splits.errors import BadInput, Fault
 from heldout.splits.heldout.looks import Family
 
 SHARED = ("benchmark", "partition", "budget")
 """Sections that must be equal in all configurations of a family."""
 
 
-@dataclass(frozen=True)
-class Member:
-    """One campaign of a family."""
-
-    checked: Checked
-    run: RunDirectory
-
-    @property
-    def name(self) -> str:
-        """Name of the campaign and of its folder."""
-        return self.checked.config.name
-
-
 def prepare_family(
-    config_files: Sequence[Path], settings: Sequence[str], folder: Path
-) -> list[Member]:
+    config_files: Sequence[Path], settings: Sequence[str], folder: Path, options: RunOptions
+) -> list[CampaignSession]:
     """Load and check the configurations of a new family in `folder`. Writes nothing."""
     folder = folder.resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput.one(
             str(folder), "already exists; continue it with resume, or give another --run-dir"
         )
-    return _members([load_config(file, settings) for file in config_files], folder)
+    configs = [load_config(file, settings) for file in config_files]
+    runs = [RunDirectory(folder / config.name, shared=folder) for config in configs]
+    return _sessions(configs, runs, [Run(run.path) for run in runs], options=options)
 
 
-def start_family(members: Sequence[Member], folder: Path, options: Options) -> list[Ended]:
+def start_family(sessions: Sequence[CampaignSession], folder: Path) -> list[SessionResult]:
     """Run a family to its decisions, or to what stops it.
 
     Raises UserFault, with nothing left behind, for what is found before the first call.
     """
-    family = _declared(members, uuid.uuid4().hex[:12])
     folder = folder.resolve()
-    tasks = [
-        Task(m.checked, m.run, identity(m.checked.config, options, family), options)
-        for m in members
-    ]
-    for task in tasks:
-        refuse_spent_looks(task.checked, task.who)
-    folder.mkdir(parents=True, exist_ok=True)
-    listed = {"id": family.id, "members": [m.name for m in members]}
-    (folder / FAMILY_FILE).write_text(json.dumps(listed) + "\n", encoding="utf-8")
-    try:
-        for member in members:
-            member.run.path.mkdir(exist_ok=True)
+    for session in sessions:
+        refuse_spent_looks(session.checked, session.buyer)
+    with nothing_left_of(folder, lambda: any(has_calls(s.directory) for s in sessions)):
+        family = sessions[0].buyer.family
+        assert family is not None  # `prepare_family` declares one
+        names = [session.checked.config.name for session in sessions]
+        listed = json.dumps({"id": family.id, "members": names})
+        (folder / FAMILY_FILE).write_text(listed + "\n", encoding="utf-8")
+        for session in sessions:
+            session.directory.path.mkdir(exist_ok=True)
             # The first member writes what all share; the others find it there.
-            write_definition(_again(member).checked, member.run)
-        pairs = zip(tasks, members, strict=True)
-        return _work([replace(task, checked=_again(member).checked) for task, member in pairs])
-    except UserFault:
-        if not any(has_calls(member.run) for member in members):
-            shutil.rmtree(folder)
-        raise
+            write_definition(_again(session).checked, session.directory)
+        return _work([_again(session) for session in sessions])
 
 
-def resume_family(folder: Path, settings: Sequence[str], options: Options) -> list[Ended]:
+def resume_family(
+    folder: Path, settings: Sequence[str], options: RunOptions
+) -> list[SessionResult]:
     """Continue a family: every member again, with its own calls as memo."""
     folder = folder.resolve()
     only_caps(settings)
@@ -116,23 +96,40 @@ def resume_family(folder: Path, settings: Sequence[str], options: Options) -> li
     for run, config in zip(runs, configs, strict=True):
         only_raised(load_config(run.config, before, stored=True), config)
     if all(run.finished for run in so_far):
-        return [Ended(files, run, None) for files, run in zip(runs, so_far, strict=True)]
+        return [SessionResult(files, run, None) for files, run in zip(runs, so_far, strict=True)]
     for config, begun in zip(configs, so_far, strict=True):
         if begun.has_begun:
             refuse_changed(config, begun.opened.parts)
-    members = _members(configs, folder)
-    family = _declared(members, listed["id"])
+    sessions = _sessions(
+        configs, runs, so_far, options=options, raised=tuple(settings), id_=listed["id"]
+    )
     for run in runs:
         run.stop_file.unlink(missing_ok=True)
-    return _work(
-        [
-            continuing(m.checked, m.run, run, options, tuple(settings), family)
-            for m, run in zip(members, so_far, strict=True)
-        ]
-    )
+    return _work(sessions)
 
 
-def _members(configs: Sequence[Config], folder: Path) -> list[Member]:
+def _sessions(
+    configs: Sequence[Config],
+    runs: Sequence[RunDirectory],
+    so_far: Sequence[Run],
+    *,
+    options: RunOptions,
+    raised: tuple[str, ...] = (),
+    id_: str | None = None,
+) -> list[CampaignSession]:
+    """A session for each member, all checked, with the targets of all declared; `id_` is new
+    without one.
+    """
+    _refuse_unlike(configs)
+    checked = [check(config, run) for config, run in zip(configs, runs, strict=True)]
+    family = Family(id_ or uuid.uuid4().hex[:12], tuple(map(target_of, checked)))
+    return [
+        continuing(found, run, begun, options, raised, family)
+        for found, run, begun in zip(checked, runs, so_far, strict=True)
+    ]
+
+
+def _refuse_unlike(configs: Sequence[Config]) -> None:
     faults = [
         Fault(config.name, f"its {section} differs from that of {configs[0].name}; they share one")
         for config in configs[1:]
@@ -148,53 +145,38 @@ def _members(configs: Sequence[Config], folder: Path) -> list[Member]:
         faults.append(Fault("seed", "a family draws one partition, so its seeds must be equal"))
     if faults:
         raise BadInput(faults)
-    runs = [RunDirectory(folder / config.name, shared=folder) for config in configs]
-    return [Member(check(c, run), run) for c, run in zip(configs, runs, strict=True)]
 
 
-def _again(member: Member) -> Member:
+def _again(session: CampaignSession) -> CampaignSession:
     """The member checked anew, now that the first one may have written what all share."""
-    return replace(member, checked=check(member.checked.config, member.run))
+    return replace(session, checked=check(session.checked.config, session.directory))
 
 
-def _declared(members: Sequence[Member], id_: str) -> Family:
-    return Family(id_, tuple(target_of(member.checked) for member in members))
-
-
-def _work(tasks: Sequence[Task]) -> list[Ended]:
+def _work(sessions: Sequence[CampaignSession]) -> list[SessionResult]:
     """Explore one after the other, decide together, conclude one after the other."""
-    confirmations = Confirmations.of([task.checked for task in tasks])
-    error: HeldoutError | None = None
-    opened: list[tuple[Task, Sitting]] = []
+    confirmations = Confirmations.of([session.checked for session in sessions])
+    opened: list[OpenedSession] = []
     with ExitStack() as stack:
-        for task in tasks:
-            stack.enter_context(task.run.locked())
-        try:
-            explored = [
-                _explore(replace(task, confirmations=confirmations), stack, opened)
-                for task in tasks
-            ]
-            for (_, open_), found in zip(opened, _decided(tasks, explored), strict=True):
-                open_.campaign.conclude(found)
-        except HeldoutError as stopped:
-            error = stopped
-        for task, open_ in opened:
-            close_record(task, open_, error)
-    if isinstance(error, UserFault):
-        raise error
-    done = [ended(task, open_, error) for task, open_ in opened]
-    return done + [Ended(t.run, Run.at(t.run.path), error) for t in tasks[len(done) :]]
+        for session in sessions:
+            stack.enter_context(session.directory.locked())
+        with OnRecord(opened) as record:
+            explored = []
+            for session in sessions:
+                sharing = replace(session, confirmations=confirmations)
+                opened.append(stack.enter_context(sharing.open()))
+                explored.append(opened[-1].session.campaign.explore())
+            for member, found in zip(opened, _decided(sessions, explored), strict=True):
+                member.session.campaign.conclude(found)
+    done = [member.result(record.error) for member in opened]
+    rest = sessions[len(done) :]
+    return done + [SessionResult(s.directory, Run.at(s.directory.path), record.error) for s in rest]
 
 
-def _explore(task: Task, stack: ExitStack, opened: list[tuple[Task, Sitting]]) -> CampaignResult:
-    open_ = stack.enter_context(sitting(task))
-    opened.append((task, open_))
-    return open_.campaign.explore()
-
-
-def _decided(tasks: Sequence[Task], explored: Sequence[CampaignResult]) -> list[CampaignResult]:
+def _decided(
+    sessions: Sequence[CampaignSession], explored: Sequence[CampaignResult]
+) -> list[CampaignResult]:
     """Holm over the members that have held-out figures."""
-    names = [task.checked.config.name for task in tasks]
+    names = [session.checked.config.name for session in sessions]
     decisions: Mapping[str, Decision] = {
         name: found.decision
         for name, found in zip(names, explored, strict=True)

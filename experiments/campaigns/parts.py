@@ -14,7 +14,7 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from heldout.experiments.runs.config import Config
+from heldout.experiments.runs.config_file import GIVEN
 from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
 from heldout.gepa.gate.rules import Rule, all_rules
 from heldout.gepa.minibatch import ConsultationFirst, Minibatch
@@ -31,16 +32,13 @@ from heldout.reflectors.model import ModelReflector
 from heldout.reflectors.prompts import Terms
 from heldout.reflectors.reflector import Reflector
 from heldout.splits.errors import BadInput, Fault
-from heldout.students.calls.answering import Calls, NoCalls
-from heldout.students.designs.roster import DESIGNS, Family, find_design
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.calls.answering import CompletionClient, NoCalls
+from heldout.students.designs.roster import DESIGNS, DesignGroup, find_design
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Student
 
 Part = TypeVar("Part")
-
-GIVEN: dict[str, object] = {}
-"""Objects handed over in Python, by the import path that stands for them in the configuration."""
 
 OBJECTIVES: Mapping[str, Callable[[Config], Objective]] = {
     "paired_first": lambda c: PairedFirst(c.search.primary, c.gate.cap),
@@ -88,7 +86,7 @@ def part_kinds() -> tuple[PartKind, ...]:
             {
                 name: f"{design.family} design, starts from the block {design.block_name}"
                 for name, design in DESIGNS.items()
-                if design.family is not Family.CONTROL
+                if design.family is not DesignGroup.CONTROL
             },
         ),
         PartKind("reflector.kind", {"model": "asks a chat model for rewrites and merges"}),
@@ -115,7 +113,7 @@ def part_kinds() -> tuple[PartKind, ...]:
 
 
 def build_student(
-    config: Config, pin: ModelPin, caller: Calls | None = None, occasion: str = ""
+    config: Config, pin: ModelPin, caller: CompletionClient | None = None, occasion: str = ""
 ) -> Student:
     """The judge, with `pin` in every role; `occasion` buys the calls about notes afresh.
 
@@ -124,18 +122,18 @@ def build_student(
     are made in. Raises BadInput for an unknown design, for a control, which has no block, and for
     one that cannot be built.
     """
-    workshop = Workshop(Roles.all(pin), caller or NoCalls(), config.seed, occasion=occasion)
+    workshop = DesignContext(Roles.all(pin), caller or NoCalls(), config.seed, occasion=occasion)
     name = config.student.design
     if is_import_path(name):
         return _own_student(config, name, workshop)
     design = find_design(name, "student.design")
-    if design.family is Family.CONTROL:
+    if design.family is DesignGroup.CONTROL:
         message = f"{design.name} is a control: it has no block that could evolve"
         raise BadInput.one("student.design", message)
     return design.build(workshop)
 
 
-def _own_student(config: Config, path: str, workshop: Workshop) -> Student:
+def _own_student(config: Config, path: str, workshop: DesignContext) -> Student:
     found = load(config, "student.design", path)
     try:
         if _is_dspy(found):
@@ -158,7 +156,7 @@ def _is_dspy(part: object) -> bool:
 
 
 def build_reflector(
-    config: Config, *, caller: Calls, terms: Terms, pin: ModelPin, budget: Budget
+    config: Config, *, caller: CompletionClient, terms: Terms, pin: ModelPin, budget: Budget
 ) -> Reflector:
     """What writes rewrites; one of a person's own takes the same keywords as `ModelReflector`."""
     kind, run_seed = config.reflector.kind, config.seed
@@ -195,6 +193,35 @@ def rule_of(config: Config) -> Rule | None:
     return instance(config, "gate.rule", name) if is_import_path(name) else None
 
 
+def check_own_parts(config: Config) -> None:
+    """Run the conformance tests of `heldout.testing` on every part that is not built in.
+
+    Raises BadInput that names the key and what the part does wrong.
+    """
+    own = dict(own_parts(config))
+    if not own:
+        return
+    from heldout import testing  # noqa: PLC0415 (the door stands above; only own parts need it)
+
+    checks: dict[str, Callable[[], None]] = {
+        "student.design": lambda: testing.check_student(
+            lambda context: _own_student(config, config.student.design, context)
+        ),
+        "search.objective": lambda: testing.check_objective(objective_of(config)),
+        "search.acceptance": lambda: testing.check_acceptance(acceptance_of(config)),
+        "search.minibatch": lambda: testing.check_minibatch(minibatch_of(config)),
+        "gate.rule": lambda: testing.check_rule(instance(config, "gate.rule", config.gate.rule)),
+    }
+    faults = []
+    for key in own.keys() & checks.keys():
+        try:
+            checks[key]()
+        except (AssertionError, *FAILS) as error:
+            faults.append(Fault(key, f"{own[key]} does not keep its contract ({_told(error)})"))
+    if faults:
+        raise BadInput(faults)
+
+
 def digests(config: Config) -> dict[str, str] | None:
     """Digest of the source of every part that is not built in, by import path; None without any.
 
@@ -224,6 +251,33 @@ def own_parts(config: Config) -> Iterator[tuple[str, str]]:
         "gate.rule": config.gate.rule,
     }
     return ((key, name) for key, name in named.items() if is_import_path(name))
+
+
+def hand_over(source: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with the import path of every part that stands in it as an object.
+
+    In this process the object itself is used, whatever stands at its path. Raises BadInput for one
+    without a name, such as a lambda.
+    """
+    named = dict(source)
+    for kind in part_kinds():
+        section, _, key = kind.key.partition(".")
+        inside = named.get(section)
+        if not isinstance(inside, Mapping) or key not in inside:
+            continue
+        part = inside[key]
+        if part is not None and not isinstance(part, str | int | float | Sequence | Mapping):
+            named[section] = {**inside, key: _given(part, kind.key)}
+    return named
+
+
+def _given(part: object, where: str) -> str:
+    owner: Any = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    path = f"{owner.__module__}:{owner.__name__}"
+    if not is_import_path(path):
+        raise BadInput.one(where, f"{part!r:.60} has no name; give it one with class or def")
+    GIVEN[path] = part
+    return path
 
 
 def load(config: Config, where: str, path: str) -> Any:
@@ -292,11 +346,20 @@ def _searched(folder: Path | None) -> Iterator[None]:
 
 def _digest(part: object) -> str:
     """Digest of the file that a part is written in, or of its own source where it has no file."""
-    owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    owner: Any = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
     module = inspect.getmodule(owner)
     file = getattr(module, "__file__", None)
-    source = Path(file).read_bytes() if file else inspect.getsource(owner).encode()
+    source = Path(file).read_bytes() if file else _own_source(owner).encode()
     return hashlib.sha256(source).hexdigest()
+
+
+def _own_source(owner: Any) -> str:
+    """Source of a function or a class of a notebook, where only functions know their source."""
+    inside = [owner] if inspect.isroutine(owner) else vars(owner).values()
+    functions = [inspect.unwrap(found) for found in inside if inspect.isfunction(found)]
+    # What `dataclass` adds has no source of its own.
+    written = [f for f in functions if f.__code__.co_filename != "<string>"]
+    return "\n".join(inspect.getsource(function) for function in written)
 
 
 def _first_line(part: object) -> str:

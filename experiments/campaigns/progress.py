@@ -1,13 +1,19 @@
-"""Progress of a campaign: a live line on a terminal, plain lines everywhere else."""
+"""Progress of a campaign: one line kept up to date on a terminal and under a notebook's cell.
+
+Everywhere else, and outside the main thread of a terminal, it is a plain line now and then.
+"""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import TextIO
+from importlib import import_module
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.live import Live
@@ -90,36 +96,75 @@ class Progress:
     def __post_init__(self) -> None:
         self._state = State(self.iterations)
         self._console = Console(file=self.stream)
-        self._live: Live | None = None
+        self._shown: Live | CellLine | None = None
         self._printed_at, self._printed_phase = 0.0, ""
 
     def __enter__(self) -> Progress:
-        if self._console.is_terminal:
-            self._live = Live(
+        if self._console.is_jupyter:
+            self._shown = CellLine(self._text)
+        elif self._console.is_terminal and threading.current_thread() is threading.main_thread():
+            self._shown = Live(
                 console=self._console,
                 refresh_per_second=REFRESH_HZ,
-                get_renderable=self._line,
+                get_renderable=lambda: Text(self._text()),
                 transient=True,
             )
-            self._live.__enter__()
+        if self._shown is not None:
+            self._shown.start()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        if self._live is not None:
-            self._live.stop()
+        if self._shown is not None:
+            self._shown.stop()
 
     def observe(self, event: Event, replayed: bool) -> None:
         """Take a journal event in, and print a plain line now and then."""
         now = time.monotonic()
         self._state.see(event, replayed, now)
-        if self._live is not None or replayed:
+        if self._shown is not None or replayed:
             return
         new_phase = self._state.phase != self._printed_phase
         if new_phase or now - self._printed_at >= PLAIN_EVERY_S:
             self._printed_at, self._printed_phase = now, self._state.phase
             # Whoever reads along may go away; the run goes on.
             with suppress(OSError, ValueError):
-                print(describe(self._state, self.totals(), now), file=self.stream, flush=True)
+                print(self._text(), file=self.stream, flush=True)
 
-    def _line(self) -> Text:
-        return Text(describe(self._state, self.totals(), time.monotonic()))
+    def _text(self) -> str:
+        return describe(self._state, self.totals(), time.monotonic())
+
+
+class CellLine:
+    """A line under a notebook's cell, kept up to date by a thread of its own.
+
+    IPython's display alone: `rich.live` would want ipywidgets. The last state stays.
+    """
+
+    def __init__(self, text: Callable[[], str]) -> None:
+        self._text = text
+        self._done = threading.Event()
+        self._handle: Any = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Show the line."""
+        display: Any = import_module("IPython.display").display
+        self._handle = display(self._content(), raw=True, display_id=True)
+        # The context says to which cell the output belongs.
+        context = copy_context()
+        self._thread = threading.Thread(target=context.run, args=(self._follow,), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Show it a last time."""
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _follow(self) -> None:
+        while not self._done.wait(1 / REFRESH_HZ):
+            self._handle.update(self._content(), raw=True)
+        self._handle.update(self._content(), raw=True)
+
+    def _content(self) -> dict[str, str]:
+        return {"text/plain": self._text()}

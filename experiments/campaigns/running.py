@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from heldout.experiments.campaigns.building import Who
 from heldout.experiments.campaigns.checks import (
     Checked,
     check,
     new_partition,
 )
 from heldout.experiments.campaigns.parts import refuse_changed
-from heldout.experiments.campaigns.session import Ended, Options, Task, work, write_pages
+from heldout.experiments.campaigns.session import (
+    CampaignSession,
+    RunOptions,
+    SessionResult,
+    write_pages,
+)
 from heldout.experiments.runs.config import Config
-from heldout.experiments.runs.config_file import config_digest, load_config, parse_setting
+from heldout.experiments.runs.config_file import (
+    ConfigSource,
+    config_digest,
+    load_config,
+    parse_setting,
+)
 from heldout.experiments.runs.run_data import CONSULTATIONS_FILE, PAIRS_FILE
 from heldout.experiments.runs.run_directory import RunDirectory, existing_run, resolved
 from heldout.gepa.record.events import ResumedEvent
 from heldout.gepa.record.files import write_whole
 from heldout.gepa.record.run import Run
-from heldout.splits.errors import (
-    BadInput,
-    LooksSpent,
-    UserFault,
-)
+from heldout.splits.errors import BadInput, HeldoutError, LooksSpent, UserFault
 from heldout.splits.heldout.looks import Family
 from heldout.splits.heldout.looks_file import Buyer, LooksFile
 from heldout.splits.partition.manifest import freeze
@@ -40,14 +46,14 @@ RAISABLE = "budget"
 """The one section that `resume --set` may change: caps may be raised, nothing else."""
 
 
-def prepare(config_file: Path, settings: Sequence[str], run_dir: Path) -> Checked:
+def prepare(source: ConfigSource, settings: Sequence[str], run_dir: Path) -> Checked:
     """Load and check a configuration for a new run in `run_dir`. Writes nothing."""
     run = RunDirectory(resolved(run_dir))
     if run.path.exists() and not _is_free(run.path):
         raise BadInput.one(
             str(run_dir), "already exists; continue it with resume, or give another --run-dir"
         )
-    checked = check(load_config(config_file, settings), run)
+    checked = check(load_config(source, settings), run)
     asked, frozen = checked.config.partition, checked.partition.planned_looks
     if "planned_looks" in asked.model_fields_set and asked.planned_looks != frozen:
         message = f"{asked.planned_looks} is not what the frozen manifest plans ({frozen})"
@@ -60,41 +66,69 @@ def _is_free(path: Path) -> bool:
     return path.is_dir() and all(item.name == ".lock" for item in path.iterdir())
 
 
-def start(checked: Checked, run_dir: Path, options: Options) -> Ended:
+def start(checked: Checked, run_dir: Path, options: RunOptions) -> SessionResult:
     """Begin a run: write what defines it, then work until it ends.
 
     Raises UserFault, with nothing left behind, for what is found before the first call.
     """
     run = RunDirectory(run_dir.resolve())
-    who = identity(checked.config, options)
-    refuse_spent_looks(checked, who)
-    made_here = not run.path.exists()
+    buyer = new_buyer(checked.config, options)
+    refuse_spent_looks(checked, buyer)
+    with nothing_left_of(run.path, lambda: has_calls(run)), run.locked():
+        write_definition(checked, run)
+        session = CampaignSession(checked=checked, directory=run, buyer=buyer, options=options)
+        return session.work()
+
+
+@contextmanager
+def nothing_left_of(path: Path, has_calls: Callable[[], bool]) -> Iterator[None]:
+    """A new folder at `path`, taken back where a start fails before its first call.
+
+    A folder that was there stays, empty. What can be resumed is left. Raises BadInput where the
+    folder cannot be made.
+    """
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
-        run.path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput.one(str(run_dir), f"cannot be made ({error.strerror})") from error
-    with run.locked():
-        try:
-            write_definition(checked, run)
-            return work(Task(checked, run, who, options))
-        except UserFault:
-            if not has_calls(run):
-                _leave_nothing(run.path, made_here)
-            raise
+        raise BadInput.one(str(path), f"cannot be made ({error.strerror})") from error
+    keep = False
+    try:
+        yield
+        keep = True
+    except HeldoutError as error:
+        keep = not isinstance(error, UserFault)
+        raise
+    finally:
+        # Whatever else ends a start, an interrupt among it, must leave no half of a run either.
+        if not keep and not has_calls():
+            for item in path.iterdir():
+                shutil.rmtree(item) if item.is_dir() else item.unlink()
+            for folder in made:
+                with suppress(OSError):  # another run may have come to lie beside this one
+                    folder.rmdir()
 
 
-def _leave_nothing(path: Path, made_here: bool) -> None:
-    """Undo a start that never came to a call; a directory that was there stays, empty."""
-    for item in path.iterdir():
-        if item.is_dir():
-            shutil.rmtree(item)
-        elif item.name != ".lock":
-            item.unlink()
-    if made_here:
-        shutil.rmtree(path)
+def run_in(source: ConfigSource, run_dir: Path, options: RunOptions) -> SessionResult:
+    """Begin a run in `run_dir`, or go on with the one of the same configuration that is there.
+
+    Raises BadInput, naming what differs, where the run there has another configuration.
+    """
+    run = RunDirectory(resolved(run_dir))
+    if not run.config.is_file():
+        return start(prepare(source, (), run_dir), run_dir, options)
+    asked, there = load_config(source), load_config(run.config, stored=True)
+    differs = [name for name in Config.model_fields if getattr(asked, name) != getattr(there, name)]
+    if differs:
+        raise BadInput.one(
+            str(run_dir),
+            f"holds a run of another configuration ({', '.join(differs)} differ); give another "
+            "run_dir, or raise its budget with resume",
+        )
+    return resume(run_dir, (), options)
 
 
-def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
+def resume(run_dir: Path, settings: Sequence[str], options: RunOptions) -> SessionResult:
     """Continue a run: the same loop again, with its own calls as memo.
 
     A finished run is left as it is. Raises UserFault where the run cannot be continued.
@@ -113,7 +147,7 @@ def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
         if so_far.finished:
             if not run.report.is_file():
                 write_pages(run)
-            return Ended(run, so_far, None)
+            return SessionResult(run, so_far, None)
         run.stop_file.unlink(missing_ok=True)
         if so_far.has_begun:
             refuse_changed(config, so_far.opened.parts)
@@ -122,7 +156,7 @@ def resume(run_dir: Path, settings: Sequence[str], options: Options) -> Ended:
             # A partition drawn anew would be a second held-out set, with looks of its own.
             raise BadInput.one(str(checked.manifest), "is gone; the run was begun on it")
         write_definition(checked, run)
-        return work(continuing(checked, run, so_far, options, tuple(settings)))
+        return continuing(checked, run, so_far, options, tuple(settings)).work()
 
 
 def _refuse_edited(run: RunDirectory, so_far: Run) -> None:
@@ -137,31 +171,38 @@ def continuing(
     checked: Checked,
     run: RunDirectory,
     so_far: Run,
-    options: Options,
+    options: RunOptions,
     raised: tuple[str, ...],
     family: Family | None = None,
-) -> Task:
-    """The task that goes on with a run, or begins it where it has nothing but a configuration."""
+) -> CampaignSession:
+    """The session that goes on with a run, or begins it where only its configuration is there."""
     if not so_far.has_begun:
-        return Task(checked, run, identity(checked.config, options, family=family), options)
+        buyer = new_buyer(checked.config, options, family)
+        return CampaignSession(checked=checked, directory=run, buyer=buyer, options=options)
     opened = so_far.opened
     acknowledged = options.acknowledge_reuse or opened.acknowledge_reuse
-    who = Who(opened.run_id, acknowledged, options.doubles, family)
-    return Task(checked, run, who, options, ResumedEvent, raised)
+    return CampaignSession(
+        checked=checked,
+        directory=run,
+        buyer=Buyer(opened.run_id, family, acknowledged),
+        options=options,
+        opening=ResumedEvent,
+        raised=raised,
+    )
 
 
-def identity(config: Config, options: Options, family: Family | None = None) -> Who:
-    """Who a new run is."""
+def new_buyer(config: Config, options: RunOptions, family: Family | None = None) -> Buyer:
+    """A new run, as the looks file knows it."""
     run_id = f"{config.name}-{uuid.uuid4().hex[:12]}"
-    return Who(run_id, options.acknowledge_reuse, options.doubles, family)
+    return Buyer(run_id, family, options.acknowledge_reuse)
 
 
-def refuse_spent_looks(checked: Checked, who: Who) -> None:
+def refuse_spent_looks(checked: Checked, buyer: Buyer) -> None:
     """End before any call where every planned look was opened by other runs."""
-    if who.acknowledge_reuse or checked.is_new_partition:
+    if buyer.acknowledge_reuse or checked.is_new_partition:
         return
     looks = LooksFile.beside(checked.manifest, checked.partition)
-    standing = looks.standing(Buyer(who.run_id, who.family))
+    standing = looks.standing(buyer)
     if standing.spent:
         raise LooksSpent(str(checked.manifest), standing.others, standing.planned)
 

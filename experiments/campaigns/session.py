@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from types import TracebackType
 
-from heldout.experiments.campaigns.building import Confirmations, Session, Who, open_session
+from heldout.experiments.campaigns.building import Confirmations, Session, open_session
 from heldout.experiments.campaigns.calls_told import calls_event
 from heldout.experiments.campaigns.checks import Checked, budget_of
 from heldout.experiments.campaigns.parts import digests
@@ -18,7 +19,7 @@ from heldout.experiments.runs.config_file import config_digest
 from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.experiments.runs.stopping import stop_requests
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
-from heldout.gepa.campaign import Campaign
+from heldout.gepa.record.codec import Event
 from heldout.gepa.record.events import (
     SCHEMA,
     FinishReason,
@@ -37,20 +38,26 @@ from heldout.splits.errors import (
     StoreUnavailable,
     UserFault,
 )
+from heldout.splits.heldout.looks_file import Buyer
 from heldout.students.models.chat import ChatModel
 
 
 @dataclass(frozen=True)
-class Options:
-    """What is added to a configuration; `quiet` shows no progress, `doubles` are for tests."""
+class RunOptions:
+    """How a run is driven beside its configuration; no figure depends on it.
+
+    `quiet` shows no progress; `observers` are told of every event; `doubles` replace simulated
+    models by id, for tests.
+    """
 
     acknowledge_reuse: bool = False
     quiet: bool = False
+    observers: tuple[Observer, ...] = ()
     doubles: Mapping[str, ChatModel] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Ended:
+class SessionResult:
     """How a session ended: the run and its files, the error that stopped it, the exit status.
 
     `untracked` says in one line why MLflow did not follow; `heldout sync` makes up for it.
@@ -67,94 +74,169 @@ class Ended:
         return 0 if self.error is None else self.error.exit_status
 
 
-@dataclass(frozen=True)
-class Task:
-    """What one session works on.
+@dataclass(frozen=True, kw_only=True)
+class CampaignSession:
+    """One session on one run, before it is opened.
 
+    `buyer` is who looks at held-out: this run, with the targets declared together with its own.
     `opening` says whether the run begins or goes on, `raised` which caps were raised for it.
     `confirmations` are shared by the campaigns of a family, None for a campaign alone.
     """
 
     checked: Checked
-    run: RunDirectory
-    who: Who
-    options: Options
+    directory: RunDirectory
+    buyer: Buyer
+    options: RunOptions
     opening: type[OpenedEvent] = OpenedEvent
     raised: tuple[str, ...] = ()
     confirmations: Confirmations | None = None
 
+    def work(self) -> SessionResult:
+        """Run the campaign to its decision, or to what stops it.
 
-@dataclass
-class Sitting:
-    """An open session with its campaign."""
+        Raises UserFault, put on record first, for what a person can mend; so with the error of an
+        observer.
+        """
+        with self.open() as opened, OnRecord([opened]) as record:
+            opened.session.campaign.run()
+        return opened.result(record.error)
 
-    session: Session
-    campaign: Campaign
-    writer: TrackingWriter | None
-
-
-def work(task: Task) -> Ended:
-    """Run a campaign to its decision, or to what stops it.
-
-    Raises UserFault, put on record first, for what a person can mend.
-    """
-    error: HeldoutError | None = None
-    with sitting(task) as open_:
-        try:
-            open_.campaign.run()
-        except HeldoutError as stopped:
-            error = stopped
-        close_record(task, open_, error)
-    if isinstance(error, UserFault):
-        raise error
-    return ended(task, open_, error)
-
-
-@contextmanager
-def sitting(task: Task) -> Iterator[Sitting]:
-    """Open a session on a run: progress, tracking, signals, models; all closed at the end."""
-    progress = Progress(task.checked.config.search.iterations)
-    with ExitStack() as stack:
-        observers: list[Observer] = []
-        if not task.options.quiet:
-            stack.enter_context(progress)
-            observers.append(progress.observe)
-        writer = _tracking(task.checked, task.run)
-        if writer is not None:
-            stack.callback(writer.close)
-            observers.append(writer.observe)
-        stop = stack.enter_context(stop_requests(task.run.stop_file))
-        session = stack.enter_context(
-            open_session(
-                task.checked,
-                task.run,
-                task.who,
-                observers=tuple(observers),
-                stop=stop,
-                first=_opening(task),
-                confirmations=task.confirmations,
-            )
-        )
-        progress.totals = lambda: session.ledger.totals
-        yield Sitting(session, session.campaign, writer)
-
-
-def close_record(task: Task, open_: Sitting, error: HeldoutError | None) -> None:
-    """Put on record what the session asked of models, and why it stopped; write the report."""
-    journal = open_.campaign.journal
-    # A full disk takes no remark either; the error that stopped the run is told all the same.
-    with suppress(StoreUnavailable):
-        journal.remark(calls_event(open_.session.caller, open_.campaign))
-        if error is not None:
-            journal.remark(
-                StoppedEvent(
-                    finish_reason=_finish_reason(error),
-                    exit_status=error.exit_status,
-                    message=str(error),
+    @contextmanager
+    def open(self) -> Iterator[OpenedSession]:
+        """Open progress, tracking, signals and models; all closed at the end."""
+        progress = Progress(self.checked.config.search.iterations)
+        with ExitStack() as stack:
+            observers: list[Observer] = []
+            if not self.options.quiet:
+                stack.enter_context(progress)
+                observers.append(progress.observe)
+            writer = self._tracking()
+            if writer is not None:
+                stack.callback(writer.close)
+                observers.append(writer.observe)
+            stop = stack.enter_context(stop_requests(self.directory.stop_file))
+            session = stack.enter_context(
+                open_session(
+                    self.checked,
+                    self.directory,
+                    self.buyer,
+                    # A person's own come last: one that fails keeps no event from the others.
+                    observers=(*observers, *map(UntilItFails, self.options.observers)),
+                    stop=stop,
+                    first=self._first_event(),
+                    confirmations=self.confirmations,
+                    doubles=self.options.doubles,
                 )
             )
-    if error is None:
-        write_pages(task.run)
+            progress.totals = lambda: session.ledger.totals
+            yield OpenedSession(session, self.directory, writer)
+
+    def _tracking(self) -> TrackingWriter | None:
+        """What follows the run into MLflow on a thread of its own, unless it is switched off."""
+        section = self.checked.config.tracking
+        if not section.enabled:
+            return None
+        text = TextPolicy(text_policy(self.checked))
+        return TrackingWriter(
+            self.directory.path,
+            TrackingSettings(default_uri(section.uri), section.experiment, text),
+        )
+
+    def _first_event(self) -> OpenedEvent:
+        checked = self.checked
+        config, student, reflector = checked.config, checked.student.pin, checked.reflector.pin
+        return self.opening(
+            schema=SCHEMA,
+            parts=digests(config),
+            run_id=self.buyer.run,
+            name=config.name,
+            seed=config.seed,
+            acknowledge_reuse=self.buyer.acknowledge_reuse,
+            config_sha256=config_digest(self.directory.config),
+            raised=self.raised,
+            family=self.buyer.family,
+            student=ModelFacts(
+                design=config.student.design,
+                model=student.id,
+                temperature=student.temperature,
+                parameters=dict(student.parameters),
+                budget=budget_of(config.student),
+            ),
+            reflector=ModelFacts(
+                model=reflector.id,
+                temperature=reflector.temperature,
+                budget=budget_of(config.reflector),
+            ),
+            reuse=config.store.reuse,
+            tracking_text=text_policy(checked),
+            simulated=checked.simulated,
+            notices=checked.notices,
+            **provenance(),
+        )
+
+
+@dataclass(frozen=True)
+class OpenedSession:
+    """An open session, and what is left to tell when it is closed."""
+
+    session: Session
+    directory: RunDirectory
+    writer: TrackingWriter | None
+
+    def put_on_record(self, error: Exception | None) -> None:
+        """Say what was asked of models, and why the session stopped; write the report."""
+        journal = self.session.campaign.journal
+        # A full disk takes no remark either; the error that stopped the run is told all the same.
+        with suppress(StoreUnavailable):
+            journal.remark(calls_event(self.session.caller, self.session.campaign))
+            if error is not None:
+                journal.remark(_stopped(error))
+        if error is None:
+            write_pages(self.directory)
+
+    def result(self, error: HeldoutError | None) -> SessionResult:
+        """What a closed session leaves to be told."""
+        failure = self.writer.failure if self.writer else None
+        return SessionResult(self.directory, Run.at(self.directory.path), error, failure)
+
+
+class OnRecord(AbstractContextManager["OnRecord"]):
+    """Puts on record how open sessions ended, whatever ended them.
+
+    Holds back what `resume` can go on from, as `error`; lets everything else through.
+    """
+
+    def __init__(self, sessions: Sequence[OpenedSession]) -> None:
+        self.sessions = sessions
+        self.error: HeldoutError | None = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        # A KeyboardInterrupt may have come in the middle of a line: nothing is written after it.
+        if error is None or isinstance(error, Exception):
+            for session in self.sessions:
+                session.put_on_record(error)
+        if isinstance(error, HeldoutError) and not isinstance(error, UserFault):
+            self.error = error
+        return self.error is not None
+
+
+class UntilItFails:
+    """A person's observer, which is told nothing more once it has raised."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer, self._failed = observer, False
+
+    def __call__(self, event: Event, replayed: bool) -> None:
+        """Pass one event on; its error ends the session."""
+        if not self._failed:
+            self._failed = True
+            self._observer(event, replayed)
+            self._failed = False
 
 
 def write_pages(run: RunDirectory) -> None:
@@ -166,22 +248,14 @@ def write_pages(run: RunDirectory) -> None:
         raise StoreUnavailable(str(run.report), error.strerror or str(error)) from error
 
 
-def ended(task: Task, open_: Sitting, error: HeldoutError | None) -> Ended:
-    """What a closed session leaves to be told."""
-    failure = open_.writer.failure if open_.writer else None
-    return Ended(task.run, Run.at(task.run.path), error, failure)
-
-
-def _tracking(checked: Checked, run: RunDirectory) -> TrackingWriter | None:
-    """What follows the run into MLflow on a thread of its own, unless it is switched off."""
-    section = checked.config.tracking
-    if not section.enabled:
-        return None
-
-    text = TextPolicy(text_policy(checked))
-    return TrackingWriter(
-        run.path, TrackingSettings(default_uri(section.uri), section.experiment, text)
-    )
+def _stopped(error: Exception) -> StoppedEvent:
+    if isinstance(error, HeldoutError):
+        reason, status, message = _finish_reason(error), error.exit_status, str(error)
+    else:
+        # The words of a foreign error may be words of a note, which no event holds.
+        reason, status = FinishReason.FAULT, HeldoutError.exit_status
+        message = f"{type(error).__module__}.{type(error).__qualname__} was raised"
+    return StoppedEvent(finish_reason=reason, exit_status=status, message=message)
 
 
 def _finish_reason(error: HeldoutError) -> FinishReason:
@@ -195,40 +269,6 @@ def _finish_reason(error: HeldoutError) -> FinishReason:
         case StoreUnavailable():
             return FinishReason.STORE_UNAVAILABLE
     return FinishReason.FAULT
-
-
-def _opening(task: Task) -> OpenedEvent:
-    """The first event of a session."""
-    checked, who = task.checked, task.who
-    config, student, reflector = checked.config, checked.student.pin, checked.reflector.pin
-    return task.opening(
-        schema=SCHEMA,
-        parts=digests(config),
-        run_id=who.run_id,
-        name=config.name,
-        seed=config.seed,
-        acknowledge_reuse=who.acknowledge_reuse,
-        config_sha256=config_digest(task.run.config),
-        raised=task.raised,
-        family=who.family,
-        student=ModelFacts(
-            design=config.student.design,
-            model=student.id,
-            temperature=student.temperature,
-            parameters=dict(student.parameters),
-            budget=budget_of(config.student),
-        ),
-        reflector=ModelFacts(
-            model=reflector.id,
-            temperature=reflector.temperature,
-            budget=budget_of(config.reflector),
-        ),
-        reuse=config.store.reuse,
-        tracking_text=text_policy(checked),
-        simulated=checked.simulated,
-        notices=checked.notices,
-        **provenance(),
-    )
 
 
 def text_policy(checked: Checked) -> str:

@@ -17,7 +17,7 @@ from heldout.gepa.record.events import AllReplies, BlockReplies, Replies
 from heldout.splits.benchmark import Note
 from heldout.students.calls.store import CallStore
 from heldout.students.calls.store_rows import StoredCall
-from heldout.students.models.chat import FinishReason
+from heldout.students.models.chat import StopReason
 from heldout.students.simulated.skills import Skill, read_block
 
 WORDS_A_FACT = 60
@@ -44,7 +44,7 @@ def taken(calls: Sequence[StoredCall]) -> dict[str, Any]:
     """The fields of `Replies`, from one call or more."""
     return {
         "count": len(calls),
-        "at_cap": sum(call.reply.finish is FinishReason.LENGTH for call in calls),
+        "at_cap": sum(call.reply.finish is StopReason.LENGTH for call in calls),
         "completion_median": median(call.reply.usage.completion for call in calls),
         "reasoning_median": median(call.reply.usage.reasoning for call in calls),
         "cap": max(call.budget.max_tokens for call in calls),

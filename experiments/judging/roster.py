@@ -26,15 +26,15 @@ from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans, Note, NoteLabel
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json, sha256_text
-from heldout.students.calls.answering import Calls
+from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.session import all_answers
 from heldout.students.designs.roster import Design
-from heldout.students.designs.workshop import FACTS_BUDGET, Roles, Workshop
+from heldout.students.designs.workshop import FACTS_BUDGET, DesignContext, Roles
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome
 
 
-class Ledgered(Calls, Protocol):
+class Ledgered(CompletionClient, Protocol):
     """A caller whose calls can be priced afterwards."""
 
     @property
@@ -274,7 +274,9 @@ async def judge_design(
     bought is stored and a second attempt goes on from there.
     """
     students = [
-        design.build(Workshop(settings.roles, caller, run_seed, facts_budget=settings.facts_budget))
+        design.build(
+            DesignContext(settings.roles, caller, run_seed, facts_budget=settings.facts_budget)
+        )
         for run_seed in settings.run_seeds
     ]
     text = design.block if block is None else block

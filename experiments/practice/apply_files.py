@@ -18,7 +18,7 @@ from heldout.experiments.practice.session import JudgedAs
 from heldout.experiments.practice.thresholds import ThresholdChoice
 from heldout.experiments.practice.verdicts import Verdict
 from heldout.gepa.record.codec import plain
-from heldout.students.student import Finding
+from heldout.students.student import ReportedGap
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the start of a formula."""
@@ -38,7 +38,7 @@ class JudgedRow:
     status: str
     score: float | None
     flag: bool | None
-    named: tuple[Finding, ...]
+    named: tuple[ReportedGap, ...]
     assessment: str | None
     reason: str
     confirmed: bool

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from heldout.experiments.practice.ladder import Ladder, LadderStep
 from heldout.experiments.practice.rungs import RungResult
-from heldout.experiments.report.figures.svg import Drawing, Frame, span_of, ticks
+from heldout.experiments.report.figures.svg import Drawing, PlotArea, span_of, ticks
 from heldout.experiments.report.words import number
 from heldout.gepa.statistics.intervals.interval import Interval
 
@@ -22,7 +22,7 @@ def figure(ladder: Ladder) -> Markup:
     bars = [i for step in ladder.steps for i in _both(step, ladder) if i is not None]
     ends = [CHANCE, *(end for i in bars for end in (i.low, i.high))]
     low, high = span_of(ends)
-    frame = Frame((0, len(ladder.steps)), (max(0.0, low), min(1.0, high)), height=340,
+    frame = PlotArea((0, len(ladder.steps)), (max(0.0, low), min(1.0, high)), height=340,
                   margins=(64, 26, 22, 74))  # fmt: skip
     drawing = Drawing(frame.width, frame.height)
     _scale(drawing, frame, ladder)
@@ -56,7 +56,7 @@ def _both(step: LadderStep, ladder: Ladder) -> tuple[Interval | None, Interval |
     return step.block.paired(ladder.pairs), step.control.paired(ladder.pairs)
 
 
-def _scale(drawing: Drawing, frame: Frame, ladder: Ladder) -> None:
+def _scale(drawing: Drawing, frame: PlotArea, ladder: Ladder) -> None:
     left, top, right, bottom = frame.box
     for tick in ticks(frame.y):
         drawing.line((left, frame.py(tick)), (right, frame.py(tick)), "grid")
@@ -81,14 +81,14 @@ def _written(result: RungResult) -> str:
     )
 
 
-def _bar(drawing: Drawing, frame: Frame, x: float, interval: Interval, style: str) -> None:
+def _bar(drawing: Drawing, frame: PlotArea, x: float, interval: Interval, style: str) -> None:
     low, high = frame.py(interval.low), frame.py(interval.high)
     drawing.line((x, low), (x, high), f"{style} line")
     for end in (low, high):
         drawing.line((x - 4, end), (x + 4, end), f"{style} line")
 
 
-def _legend(drawing: Drawing, frame: Frame, ladder: Ladder) -> None:
+def _legend(drawing: Drawing, frame: PlotArea, ladder: Ladder) -> None:
     y = frame.height - 8
     drawing.dot((frame.box[0] + 6, y - 4), "winner", 5)
     drawing.text((frame.box[0] + 18, y), ladder.name, "start", "soft")
@@ -96,7 +96,7 @@ def _legend(drawing: Drawing, frame: Frame, ladder: Ladder) -> None:
     drawing.text((frame.box[0] + 318, y), f"control: {ladder.control}", "start", "soft")
 
 
-def _value(frame: Frame, y: float) -> float:
+def _value(frame: PlotArea, y: float) -> float:
     low, high = frame.y
     top, bottom = frame.box[1], frame.box[3]
     return low + (high - low) * (bottom - y) / ((bottom - top) or 1)

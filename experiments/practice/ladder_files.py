@@ -14,8 +14,7 @@ from heldout.experiments.practice.ladder_figure import figure, standalone
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.pages import filled, head
 from heldout.experiments.practice.rungs import LEVEL, RungResult
-from heldout.experiments.report.tables import Table
-from heldout.experiments.report.words import interval_text, number, percent
+from heldout.experiments.report.words import Table, interval_text, number, percent
 from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.benchmark import CleanMeans
 

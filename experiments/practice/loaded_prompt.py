@@ -23,7 +23,7 @@ from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_text
 from heldout.students.calls.answering import NoCalls
 from heldout.students.designs.roster import find_design
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.frames import BLOCK_SLOT, Frame
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Student
@@ -195,7 +195,7 @@ def student_to_look_at(design: str, where: str) -> Student:
 
     Raises BadInput for a name that is not in the roster.
     """
-    shop = Workshop(Roles.all(ModelPin("none")), NoCalls(), run_seed=0)
+    shop = DesignContext(Roles.all(ModelPin("none")), NoCalls(), run_seed=0)
     return find_design(design, where).build(shop)
 
 

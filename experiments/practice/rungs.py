@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from heldout.experiments.judging.costs import JudgingCost
-from heldout.experiments.report.sides import paired_over
+from heldout.experiments.report.compared import paired_over
 from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.judged import Flags, Judged

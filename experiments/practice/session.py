@@ -14,13 +14,13 @@ from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import existing_run
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput
-from heldout.students.calls.answering import Calls
+from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.caller import never
 from heldout.students.calls.ledger import Caps, Ledger, price_faults
 from heldout.students.calls.retry import CONCURRENCY
 from heldout.students.calls.session import JudgingSession, open_judging
 from heldout.students.designs.roster import find_design
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ChatModel
 from heldout.students.models.clients import model_faults
 from heldout.students.models.pins import PinnedModel, Pins, load_pins
@@ -97,13 +97,13 @@ class ReadyPrompt:
             samples=self.samples,
         )
 
-    def student(self, calls: Calls) -> Student:
+    def student(self, calls: CompletionClient) -> Student:
         """The design of the prompt, built as a campaign builds it.
 
         Raises BadInput where this version's frame of the design is another one.
         """
         prompt = self.prompt
-        shop = Workshop(Roles.all(self.model.pin), calls, self.seed)
+        shop = DesignContext(Roles.all(self.model.pin), calls, self.seed)
         student = find_design(prompt.design, prompt.name).build(shop)
         if student.frame.sha256 != prompt.frame.sha256:
             message = f"the frame of design {prompt.design} has changed since"

@@ -14,7 +14,7 @@ from heldout.splits.benchmark import Note, NoteClass, NoteLabel, note_id
 from heldout.splits.hashing import content_id
 from heldout.students.designs.aggregate import majority, winsorised_mean
 from heldout.students.models.chat import Budget
-from heldout.students.student import Finding, Judgement, Outcome, Student
+from heldout.students.student import Judgement, Outcome, ReportedGap, Student
 
 DECIMALS = 9
 """Scores are recorded and compared at this precision, here as in campaigns."""
@@ -32,7 +32,7 @@ class Verdict:
     flag: bool | None
     outcome: str
     assessment: str
-    named: tuple[Finding, ...]
+    named: tuple[ReportedGap, ...]
     calls: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -104,11 +104,13 @@ def verdict(judgements: list[Judgement], threshold: float | None) -> Verdict:
     )
 
 
-def named_facts(judgement: Judgement) -> tuple[Finding, ...]:
+def named_facts(judgement: Judgement) -> tuple[ReportedGap, ...]:
     """The facts that a judgement names: its findings, else the facts it calls absent."""
     if judgement.findings or not judgement.verdicts:
         return judgement.findings
     facts: Mapping[str, str] = judgement.facts or {}
     return tuple(
-        Finding(facts.get(key, key)) for key, word in judgement.verdicts.items() if word == "absent"
+        ReportedGap(facts.get(key, key))
+        for key, word in judgement.verdicts.items()
+        if word == "absent"
     )

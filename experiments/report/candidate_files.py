@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from heldout.experiments.report.candidates import CandidatePage, NoteLine, NoteStanding, note_name
-from heldout.experiments.report.diff import marked
 from heldout.experiments.report.render import page as html_page
 from heldout.experiments.report.render import render
+from heldout.experiments.report.text import marked
 
 NOTE_COLUMNS = ["split", "against", "note", "consultation", "edit", "before", "after", "change"]
 
@@ -68,5 +68,5 @@ def _row(split: str, parent: str, line: NoteLine, index: int) -> list[Any]:
 def _text(standing: NoteStanding | None) -> str:
     if standing is None:
         return ""
-    sides = ("–" if s is None else f"{s:g}" for s in (standing.errored, standing.clean))
-    return f"{standing.outcome} ({' / '.join(sides)})"
+    scores = ("–" if s is None else f"{s:g}" for s in (standing.errored, standing.clean))
+    return f"{standing.outcome} ({' / '.join(scores)})"

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.experiments.report.diff import Piece, word_diff
 from heldout.experiments.report.reflections import Reflections
-from heldout.experiments.report.text import Shown, TextPolicy
+from heldout.experiments.report.text import Piece, Shown, TextPolicy, word_diff
 from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.record.events import CandidateEvent, EvaluationEvent, Purpose
 from heldout.gepa.record.run import Run
@@ -106,7 +105,7 @@ def candidate_page(
         body=body,
         title=title(body),
         campaign=run.opened.name,
-        simulated=run.opened.simulated,
+        simulated=bool(run.simulated),
         budget=None if run.settings is None else run.settings.budget,
         frame_sha256="" if run.settings is None else run.settings.frame_sha256,
         block=None if body.block is None else policy.block(body.block),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heldout.experiments.campaigns.starvation import starvation_lines
+from heldout.experiments.report.compared import ComparedBlock, ComparedBlocks
 from heldout.experiments.report.decision import worded
-from heldout.experiments.report.sides import ComparedBlock, ComparedBlocks
 from heldout.experiments.report.words import number, signed
 from heldout.gepa.gate.decision import Finding
 from heldout.gepa.gate.rules import UNTESTED
@@ -19,11 +19,11 @@ FOLLOWS = 0.5
 """A correlation of scores with words beyond this earns a caveat."""
 
 
-def caveats(run: Run, sides: ComparedBlocks | None) -> list[str]:
+def caveats(run: Run, blocks: ComparedBlocks | None) -> list[str]:
     """Every caveat this run has earned, each once, the weightiest first."""
     found = [*_nature(run), *_data(run), *_decision(run)]
-    if sides is not None:
-        found += _judging(run, sides)
+    if blocks is not None:
+        found += _judging(run, blocks)
     found += _process(run)
     return list(dict.fromkeys(found))
 
@@ -71,7 +71,7 @@ def _decision(run: Run) -> Iterator[str]:
     plain, interval = gate.winner_minus_baseline, gate.difference
     if interval and plain is not None and abs(plain - interval.estimate) > 5e-10:
         yield (
-            f"The difference is not winner minus baseline ({signed(plain)}): a pair that a side "
+            f"The difference is not winner minus baseline ({signed(plain)}): a pair that a block "
             "left unanswered counts as a loss for the winner and a half for the baseline."
         )
     if gate.rule in UNTESTED:
@@ -80,27 +80,26 @@ def _decision(run: Run) -> Iterator[str]:
         yield "Each block was judged once on held-out, so the run-to-run spread is not known."
 
 
-def _judging(run: Run, sides: ComparedBlocks) -> Iterator[str]:
-    for side in sides.measured:
-        assert side.heldout is not None
-        missing = sum(int(table.missing.sum()) for table in side.heldout.tables)
+def _judging(run: Run, blocks: ComparedBlocks) -> Iterator[str]:
+    for block in blocks.measured:
+        missing = sum(int(table.missing.sum()) for table in block.on_heldout.tables)
         if missing:
-            yield f"{side.name} left {missing} held-out judgings without a score."
-    for side in sides.all:
-        yield from _follows(run, side)
-    if len(sides.all) == 2:
-        old, new = (side.candidate.length for side in sides.all)
+            yield f"{block.name} left {missing} held-out judgings without a score."
+    for block in blocks.all:
+        yield from _follows(run, block)
+    if len(blocks.all) == 2:
+        old, new = (block.candidate.length for block in blocks.all)
         if new > GROWN * old:
             yield f"The block grew from {old} to {new} characters."
 
 
-def _follows(run: Run, side: ComparedBlock) -> Iterator[str]:
-    if any(label.id not in run.words for label in side.accept.labels):
+def _follows(run: Run, block: ComparedBlock) -> Iterator[str]:
+    if any(label.id not in run.words for label in block.accept.labels):
         return
-    found = length_following(side.accept, run.words).correlation
+    found = length_following(block.accept, run.words).correlation
     if found is not None and found > FOLLOWS:
         yield (
-            f"On accept the scores of {side.name} follow note length within a consultation "
+            f"On accept the scores of {block.name} follow note length within a consultation "
             f"(correlation {signed(found, 2)}), and an omission is shorter than its twin."
         )
 

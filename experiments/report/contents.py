@@ -8,19 +8,17 @@ from dataclasses import dataclass
 
 from heldout.experiments.report.candidates import title
 from heldout.experiments.report.caveats import caveats
+from heldout.experiments.report.compared import ComparedBlocks, compared
 from heldout.experiments.report.decision import flags_name, headline, sentences, worded
-from heldout.experiments.report.diff import Piece, word_diff
-from heldout.experiments.report.figures.agreement import agreement
-from heldout.experiments.report.figures.distributions import distributions
-from heldout.experiments.report.figures.length import length
+from heldout.experiments.report.figures.paired import agreement, slice_figure
 from heldout.experiments.report.figures.progress import progress, separations, spend
-from heldout.experiments.report.figures.slices import slice_figure
+from heldout.experiments.report.figures.scores import distributions, length
+from heldout.experiments.report.figures.svg import Chart
 from heldout.experiments.report.figures.thresholds import thresholds
-from heldout.experiments.report.sides import ComparedBlocks, sides_of
-from heldout.experiments.report.tables import Figure, Table
-from heldout.experiments.report.text import Shown, TextPolicy
+from heldout.experiments.report.text import Piece, Shown, TextPolicy, word_diff
 from heldout.experiments.report.words import (
     DASH,
+    Table,
     interval_text,
     number,
     percent,
@@ -66,7 +64,7 @@ class Report:
     sentences: Sequence[str]
     tiles: Sequence[Tile]
     caveats: Sequence[str]
-    figures: Sequence[Figure]
+    figures: Sequence[Chart]
     sides: Table | None
     rules: Table | None
     measures: Table | None
@@ -79,49 +77,49 @@ class Report:
 
 def report_of(run: Run, policy: TextPolicy = TextPolicy.FULL) -> Report:
     """The report of a run as far as it has come, under `policy`."""
-    sides = sides_of(run)
+    blocks = compared(run)
     decided = run.gate if run.gate is not None and run.gate.heldout else None
     return Report(
         name=run.opened.name,
         run_id=run.opened.run_id,
         decision=run.decision,
-        simulated=run.opened.simulated,
+        simulated=bool(run.simulated),
         headline=headline(run),
         sentences=sentences(run),
-        tiles=_tiles(run, sides),
-        caveats=caveats(run, sides),
-        figures=_figures(run, sides),
+        tiles=_tiles(run, blocks),
+        caveats=caveats(run, blocks),
+        figures=_figures(run, blocks),
         sides=None if decided is None else _side_conditions(run, decided),
         rules=None if decided is None else _rules(decided),
         measures=_measures(run),
-        optimism=None if sides is None else _optimism(run, sides),
+        optimism=None if blocks is None else _optimism(run, blocks),
         unanswered=_unanswered(run),
         looks=_looks(run),
         provenance=_provenance(run),
-        block=None if sides is None else _block(sides, policy),
+        block=None if blocks is None else _block(blocks, policy),
     )
 
 
-def _figures(run: Run, sides: ComparedBlocks | None) -> list[Figure]:
-    found: list[Figure | None] = []
-    if sides is not None and run.settings is not None:
+def _figures(run: Run, blocks: ComparedBlocks | None) -> list[Chart]:
+    found: list[Chart | None] = []
+    if blocks is not None and run.settings is not None:
         found += [
-            agreement(sides),
-            thresholds(sides, run.settings.gate.cap, flags_name(run)),
-            slice_figure(sides),
-            distributions(sides),
-            length(run, sides),
+            agreement(blocks),
+            thresholds(blocks, run.settings.gate.cap, flags_name(run)),
+            slice_figure(blocks),
+            distributions(blocks),
+            length(run, blocks),
         ]
-    found += [progress(run, run.primary), separations(run), spend(run)]
+    found += [progress(run), separations(run), spend(run)]
     return [figure for figure in found if figure is not None]
 
 
-def _tiles(run: Run, sides: ComparedBlocks | None) -> list[Tile]:
+def _tiles(run: Run, blocks: ComparedBlocks | None) -> list[Tile]:
     tiles = []
     heldout = run.heldout
-    if heldout is not None and sides is not None and run.partition is not None:
+    if heldout is not None and blocks is not None and run.partition is not None:
         figures = [number(m.paired(run.primary)) for m in (heldout.baseline, heldout.winner)]
-        tiles.append(Tile(" → ".join(figures), f"{sides.measure} on held-out, baseline to winner"))
+        tiles.append(Tile(" → ".join(figures), f"{blocks.measure} on held-out, baseline to winner"))
         level = f"{100 * heldout.difference.level:.4g}%" if heldout.difference else ""
         shown = interval_text(heldout.difference, sign=True)
         tiles.append(Tile(shown, f"paired difference with its {level} interval"))
@@ -202,11 +200,11 @@ _MEASURES: tuple[tuple[str, Callable[[Measures], str]], ...] = (
 )
 
 
-def _optimism(run: Run, sides: ComparedBlocks) -> Table:
+def _optimism(run: Run, blocks: ComparedBlocks) -> Table:
     """How much accept overstates: from choosing the best, and as it turned out."""
     tables = [t for c in run.entered if (t := run.accept_table(c.id)) is not None]
     rng = generator(run.opened.seed, "report", "optimism")
-    chosen = selection_optimism(tables, rng, select=sides.primary)
+    chosen = selection_optimism(tables, rng, select=blocks.primary)
     rows = [
         [
             "from choosing the best of the candidates (a lower bound)",
@@ -279,7 +277,7 @@ def _provenance(run: Run) -> Table:
         ["run", opened.run_id],
         ["status", f"{run.status} ({run.finish_reason or 'not ended'})"],
         ["seed", opened.seed],
-        ["student", f"{student.design}, {student.model}"],
+        ["student", f"{student.design or 'not recorded'}, {student.model}"],
         ["student budget", f"{budget.max_tokens} tokens, effort {effort}"],
         ["reflector", opened.reflector.model],
         ["frame SHA-256", DASH if run.settings is None else run.settings.frame_sha256],
@@ -302,10 +300,10 @@ def _provenance(run: Run) -> Table:
     return Table.of(["", ""], rows)
 
 
-def _block(sides: ComparedBlocks, policy: TextPolicy) -> Block | None:
-    if len(sides.all) < 2:
+def _block(blocks: ComparedBlocks, policy: TextPolicy) -> Block | None:
+    if len(blocks.all) < 2:
         return None
-    before, after = (side.candidate for side in sides.all)
+    before, after = (block.candidate for block in blocks.all)
     if before.block is None or after.block is None:
         return None
     shown = policy is not TextPolicy.NONE

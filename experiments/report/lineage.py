@@ -6,19 +6,18 @@ script; the script selects, and writes what it shows as text, never as markup.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from heldout.experiments.report.candidates import CandidatePage, candidate_page, fate, note_name
 from heldout.experiments.report.decision import headline
-from heldout.experiments.report.lineage_graph import Graph, graph_of
+from heldout.experiments.report.lineage_graph import graph_of
 from heldout.experiments.report.reflections import Reflections
 from heldout.experiments.report.render import embedded_json, page
-from heldout.experiments.report.text import Shown, TextPolicy, visible
+from heldout.experiments.report.text import Piece, Shown, TextPolicy, visible
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.run import Run
 from heldout.gepa.reward import win_value
-from heldout.gepa.settings import Primary
 
 MOST_REFLECTOR_CHARACTERS = 4_000_000
 """Prompts and answers beyond this in all are left to the candidates' own pages."""
@@ -29,8 +28,6 @@ Json = dict[str, Any]
 
 def lineage_page(run: Run, reflections: Reflections, policy: TextPolicy) -> str:
     """`lineage.html` of a run as far as it has come, under `policy`."""
-    primary = run.primary
-    graph: Graph = graph_of(run, primary)
     return page(
         "lineage.html.j2",
         script="lineage.js",
@@ -38,13 +35,13 @@ def lineage_page(run: Run, reflections: Reflections, policy: TextPolicy) -> str:
         simulated=run.simulated,
         decision=run.decision,
         headline=headline(run),
-        graph=graph,
-        measure=primary.replace("_", " "),
-        data=embedded_json(_data(run, reflections, policy, primary)),
+        graph=graph_of(run),
+        measure=run.primary.replace("_", " "),
+        data=embedded_json(_data(run, reflections, policy)),
     )
 
 
-def _data(run: Run, reflections: Reflections, policy: TextPolicy, primary: Primary) -> Json:
+def _data(run: Run, reflections: Reflections, policy: TextPolicy) -> Json:
     notes = _accept_notes(run)
     room = MOST_REFLECTOR_CHARACTERS
     candidates = []
@@ -54,7 +51,7 @@ def _data(run: Run, reflections: Reflections, policy: TextPolicy, primary: Prima
         room -= used
         candidates.append(
             {
-                **_facts(run, found, primary),
+                **_facts(run, found),
                 "exchanges": exchanges,
                 "wins": _wins(run, id_, notes),
             }
@@ -76,7 +73,7 @@ def _accept_notes(run: Run) -> list[str]:
     ]
 
 
-def _facts(run: Run, found: CandidatePage, primary: Primary) -> Json:
+def _facts(run: Run, found: CandidatePage) -> Json:
     body = found.body
     return {
         "id": body.id,
@@ -89,7 +86,7 @@ def _facts(run: Run, found: CandidatePage, primary: Primary) -> Json:
         "parents": list(body.parents),
         "sha256": body.sha256,
         "length": body.length,
-        "accept": body.accept and body.accept.paired(primary),
+        "accept": body.on_accept(run.primary),
         "commissions": body.accept and body.accept.paired_commissions,
         "minibatch": None if body.minibatch is None else plain(body.minibatch),
         "leads": run.leads.get(body.id, 0),
@@ -98,7 +95,7 @@ def _facts(run: Run, found: CandidatePage, primary: Primary) -> Json:
     }
 
 
-def _diff(pieces: Any) -> list[list[Any]] | None:
+def _diff(pieces: Sequence[Piece] | None) -> list[list[Any]] | None:
     if pieces is None:
         return None
     return [[SIGNS[piece.change], visible(piece.text)] for piece in pieces]
@@ -106,7 +103,7 @@ def _diff(pieces: Any) -> list[list[Any]] | None:
 
 def _wins(run: Run, id_: str, notes: list[str]) -> str | None:
     """A digit a note: 2 below its twin, 1 tied, 0 above or unanswered; None if it did not enter."""
-    scores: Mapping[str, float | None] | None = run.accept_scores(id_)
+    scores = run.accept_scores(id_)
     if scores is None:
         return None
     return "".join(str(int(2 * win_value(run.labels[note], scores))) for note in notes)

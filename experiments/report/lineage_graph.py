@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from heldout.experiments.report.candidates import title
-from heldout.experiments.report.figures.svg import Drawing, Frame, span_of, ticks
+from heldout.experiments.report.figures.svg import Drawing, PlotArea, span_of, ticks
 from heldout.experiments.report.words import number
 from heldout.gepa.candidates import Origin
 from heldout.gepa.record.events import CandidateEvent
 from heldout.gepa.record.run import Run
-from heldout.gepa.settings import Primary
 
 HEIGHT = 300
 ROW = 24
@@ -40,19 +39,19 @@ class Graph:
 class _Places:
     """Pixels of every candidate."""
 
-    frame: Frame
+    area: PlotArea
     at: Mapping[str, tuple[float, float]]
     rows: Mapping[str, float]
     width: int
     height: int
 
 
-def graph_of(run: Run, primary: Primary) -> Graph:
+def graph_of(run: Run) -> Graph:
     """The graph of all candidates."""
-    places = _places(run, primary)
+    places = _places(run)
     drawing = Drawing(places.width, places.height)
-    for tick in ticks(places.frame.y):
-        y = places.frame.py(tick)
+    for tick in ticks(places.area.y):
+        y = places.area.py(tick)
         drawing.line((0, y), (places.width, y), "grid")
     for y in places.rows.values():
         drawing.line((0, y), (places.width, y), "grid")
@@ -64,29 +63,25 @@ def graph_of(run: Run, primary: Primary) -> Graph:
     return Graph(_scale(places), _svg(drawing), places.width, places.height)
 
 
-def _places(run: Run, primary: Primary) -> _Places:
+def _places(run: Run) -> _Places:
     bodies = run.candidates
     seeds = sum(body.kind == Origin.SEED for body in bodies.values())
     last = max((body.iteration for body in bodies.values()), default=0)
     steps = max(1, last + seeds)
     step = min(MOST_STEP, max(LEAST_STEP, WIDE / steps))
-    scored = [v for body in bodies.values() if (v := _value(body, primary)) is not None]
-    frame = Frame(span_of([*scored, 0.5]), span_of([*scored, 0.5]), height=HEIGHT,
+    scored = [v for body in bodies.values() if (v := body.on_accept(run.primary)) is not None]
+    area = PlotArea(span_of([*scored, 0.5]), span_of([*scored, 0.5]), height=HEIGHT,
                   margins=(0, TOP, 0, 14))  # fmt: skip
-    reasons = dict.fromkeys(b.reason for b in bodies.values() if _value(b, primary) is None)
+    reasons = dict.fromkeys(b.reason for b in bodies.values() if b.on_accept(run.primary) is None)
     rows = {reason or "not scored": HEIGHT + ROW * (i + 0.5) for i, reason in enumerate(reasons)}
     at = {}
     for order, (id_, body) in enumerate(bodies.items()):
         place = order if body.kind == Origin.SEED else seeds - 1 + body.iteration
-        value = _value(body, primary)
-        y = rows[body.reason or "not scored"] if value is None else frame.py(value)
+        value = body.on_accept(run.primary)
+        y = rows[body.reason or "not scored"] if value is None else area.py(value)
         at[id_] = (round(MARGIN + place * step, 1), y)
     width = int(2 * MARGIN + (steps - 1) * step) + 1
-    return _Places(frame, at, rows, width, HEIGHT + ROW * len(rows) + 10)
-
-
-def _value(body: CandidateEvent, primary: Primary) -> float | None:
-    return None if body.accept is None else body.accept.paired(primary)
+    return _Places(area, at, rows, width, HEIGHT + ROW * len(rows) + 10)
 
 
 def _edge(drawing: Drawing, places: _Places, parent: str, child: str) -> None:
@@ -127,8 +122,8 @@ _SHAPES = {
 
 def _scale(places: _Places) -> Markup:
     drawing = Drawing(104, places.height)
-    for tick in ticks(places.frame.y):
-        drawing.text((98, places.frame.py(tick) + 4), number(tick, 2), "end", "soft")
+    for tick in ticks(places.area.y):
+        drawing.text((98, places.area.py(tick) + 4), number(tick, 2), "end", "soft")
     for reason, y in places.rows.items():
         drawing.text((98, y + 4), reason.replace("_", " "), "end", "soft")
     return _svg(drawing)

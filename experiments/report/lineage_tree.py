@@ -68,11 +68,10 @@ def _line(run: Run, body: CandidateEvent) -> Text:
     won = run.winner is not None and run.winner.id == body.id
     style = STYLES[body.kind] if entered else "dim"
     line = Text(visible(title(body)), style=f"bold {style}" if won else style)
-    value = body.accept.paired(run.primary) if entered and body.accept else None
-    if value is not None:
+    if (value := body.on_accept(run.primary)) is not None:
         line.append("  " + "█" * round(BAR * value), style=style)
         line.append("·" * (BAR - round(BAR * value)), style="dim")
-        line.append(_gain(run, body), style="default")
+        line.append(_gain(run, body, value), style="default")
     if leads := run.leads.get(body.id):
         line.append(f"  leads {leads}", style="green")
     if won:
@@ -80,11 +79,10 @@ def _line(run: Run, body: CandidateEvent) -> Text:
     return line
 
 
-def _gain(run: Run, body: CandidateEvent) -> str:
-    parents = [run.candidates[id_].accept for id_ in body.parents]
-    known = [v for p in parents if p is not None and (v := p.paired(run.primary)) is not None]
-    own = None if body.accept is None else body.accept.paired(run.primary)
-    return f"  {signed(own - max(known))}" if known and own is not None else ""
+def _gain(run: Run, body: CandidateEvent, value: float) -> str:
+    parents = (run.candidates[id_].on_accept(run.primary) for id_ in body.parents)
+    known = [figure for figure in parents if figure is not None]
+    return f"  {signed(value - max(known))}" if known else ""
 
 
 def _counts(run: Run) -> str:

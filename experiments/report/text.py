@@ -8,8 +8,11 @@ answered. Blocks have passed the guard, which keeps out every run of eight words
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import StrEnum
+from typing import Literal
 
 from heldout.splits.hashing import sha256_text
 
@@ -19,6 +22,9 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
     "\ud800-\udfff\u2028\u2029]"
 )
+
+Change = Literal["same", "removed", "added"]
+_PIECES = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 class TextPolicy(StrEnum):
@@ -83,3 +89,37 @@ def fenced(text: str, language: str = "text") -> str:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{visible(text)}\n{fence}"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of text that both blocks have, or only the older, or only the newer one."""
+
+    change: Change
+    text: str
+
+
+def word_diff(old: str, new: str) -> tuple[Piece, ...]:
+    """The pieces that turn `old` into `new`, in order.
+
+    Without the added pieces they are `old`, without the removed ones `new`, letter for letter.
+    """
+    a, b = _PIECES.findall(old), _PIECES.findall(new)
+    pieces: list[Piece] = []
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag == "equal":
+            pieces.append(Piece("same", "".join(a[i1:i2])))
+            continue
+        pieces += _changed("removed", a[i1:i2]) + _changed("added", b[j1:j2])
+    return tuple(pieces)
+
+
+def marked(pieces: Sequence[Piece]) -> str:
+    """The difference as text, as word-diff writes it: [-removed-] and {+added+}."""
+    marks = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
+    return "".join(f"{marks[p.change][0]}{p.text}{marks[p.change][1]}" for p in pieces)
+
+
+def _changed(change: Change, words: Sequence[str]) -> list[Piece]:
+    return [Piece(change, "".join(words))] if words else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,34 +33,78 @@ PATH_KEYS: frozenset[Keys] = frozenset(
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
 
-def load_config(path: Path, settings: Sequence[str] = (), *, stored: bool = False) -> Config:
-    """The configuration in `path` with `--set key=value` options applied over it.
+GIVEN: dict[str, object] = {}
+"""Objects handed over in Python, by the import path that stands for them in the configuration.
 
-    Relative paths in the file are relative to the file, those of `--set` to the working folder.
-    `stored`: the file is one that a run wrote for itself, perhaps by an older version; keys that
-    are no longer known are passed over there. Raises BadInput with every fault found.
+A run that is continued in another process finds them by that path."""
+
+ConfigSource = Path | Mapping[str, Any] | Config
+"""A campaign as a file, as a mapping of the same keys, or validated already."""
+
+
+def load_config(
+    source: ConfigSource, settings: Sequence[str] = (), *, stored: bool = False
+) -> Config:
+    """The configuration in `source` with `--set key=value` options applied over it.
+
+    Relative paths in a file are relative to the file, all others to the working folder. `stored`:
+    the file is one that a run wrote for itself, perhaps by an older version; keys that are no
+    longer known are passed over there. Raises BadInput with every fault found.
     """
-    source = read_yaml(path)
+    written = read_yaml(source) if isinstance(source, Path) else _from_python(source)
+    folder = source.resolve().parent if isinstance(source, Path) else Path.cwd()
     overrides = [parse_setting(text) for text in settings]
-    _resolve_paths(source.tree, path.resolve().parent)
+    _resolve_paths(written.tree, folder)
     where = {key: f"--set {'.'.join(map(str, key))}" for key, _ in overrides}
     for key, value in overrides:
-        _put(source.tree, key, value, where[key])
-    source.tree.setdefault("name", path.stem)
-    if _names_own_parts(source.tree):
-        source.tree.setdefault("parts", str(path.resolve().parent))
-    faults = [*_expand(source, source.tree, ())]
+        _put(written.tree, key, value, where[key])
+    if isinstance(source, Path):
+        written.tree.setdefault("name", source.stem)
+    if _names_own_parts(written.tree):
+        written.tree.setdefault("parts", str(folder))
+    faults = [*_expand(written, written.tree, ())]
     # The run keeps its configuration elsewhere, so every path in it has to be absolute.
-    _resolve_paths(source.tree, Path.cwd())
-    faults += _read_seeds(source, path.parent)
+    _resolve_paths(written.tree, Path.cwd())
+    faults += _read_seeds(written, folder)
     try:
-        config = _validated(source.tree, stored=stored)
+        config = _validated(written.tree, stored=stored)
     except ValidationError as error:
-        found = [_fault(source, where, detail) for detail in error.errors()]
+        found = [_fault(written, where, detail) for detail in error.errors()]
         raise BadInput([*faults, *(f for f in found if f is not None)]) from None
     if faults:
         raise BadInput(faults)
     return config
+
+
+def _from_python(source: Mapping[str, Any] | Config) -> YamlFile:
+    """A configuration that was never a file: faults in it name its keys alone."""
+    if isinstance(source, Config):
+        return YamlFile(Path("config"), source.model_dump(mode="json"), {})
+    tree = _plain(source)
+    if not isinstance(tree, dict):
+        raise BadInput.one("config", f"must be a path, a mapping or a Config, not {source!r:.60}")
+    return YamlFile(Path("config"), tree, {})
+
+
+def _plain(value: Any) -> Any:
+    """A copy in the terms of YAML: nothing that is done to it reaches the caller's own values."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return str(value) if isinstance(value, Path) else given(value)
+
+
+def given(part: object) -> str:
+    """The import path that stands for an object handed over in Python."""
+    owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    path = f"{owner.__module__}:{owner.__name__}"
+    GIVEN[path] = part
+    return path
 
 
 def _names_own_parts(tree: Mapping[str, Any]) -> bool:

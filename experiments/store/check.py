@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.campaigns.building import Who, open_session
+from heldout.experiments.campaigns.building import open_session
 from heldout.experiments.campaigns.checks import Checked, check
 from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import RunDirectory, existing_run
@@ -22,6 +22,7 @@ from heldout.gepa.record.events import ResumedEvent
 from heldout.gepa.record.journal import read_journal
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, CallMissing, JournalMismatch, Stopped
+from heldout.splits.heldout.looks_file import Buyer
 from heldout.students.calls.caller import never
 from heldout.students.calls.store_rows import Row
 from heldout.students.calls.transfer import read_rows, row_fault, write_rows
@@ -91,9 +92,9 @@ def _replay(run: RunDirectory, copy: RunDirectory, rows: list[Row]) -> str | Non
     checked = _copied(run, copy)
     write_rows(f"sqlite:///{copy.store}", rows)
     opened = Run.at(copy.path).opened
-    who = Who(opened.run_id, opened.acknowledge_reuse)
+    buyer = Buyer(opened.run_id, acknowledge_reuse=opened.acknowledge_reuse)
     first = ResumedEvent(**{**vars(opened), "raised": ()})
-    with open_session(checked, copy, who, observers=(), stop=never, first=first) as session:
+    with open_session(checked, copy, buyer, observers=(), stop=never, first=first) as session:
         try:
             session.campaign.run()
         except CallMissing as missing:

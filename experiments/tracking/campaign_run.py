@@ -201,8 +201,10 @@ def _rows(run: Run, heldout: HeldoutMeasures) -> Iterator[str]:
     rows: dict[str, list[float | None]] = {
         "held-out paired omissions": [block.paired_omissions for block in blocks],
         "held-out paired commissions": [block.paired_commissions for block in blocks],
-        f"detection {threshold}": [at and at.detection.rate for at in frozen],
-        worded(run, f"false alarms {threshold}"): [at and at.false_alarms.rate for at in frozen],
+        f"detection {threshold}": [None if at is None else at.detection.rate for at in frozen],
+        worded(run, f"false alarms {threshold}"): [
+            None if at is None else at.false_alarms.rate for at in frozen
+        ],
     }
     for name, values in rows.items():
         cells = ["–" if value is None else f"{value:.3f}" for value in values]

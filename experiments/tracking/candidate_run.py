@@ -91,8 +91,8 @@ def candidate_metrics(run: Run, candidate: CandidateEvent) -> Figures:
         yield "accept/rule_detection", accept.at_rule.detection.rate
         yield "accept/rule_false_alarms", accept.at_rule.false_alarms.rate
     for axis in SLICED:
-        found = slices(table, axis, "omission" if axis == "trace" else "errored")
-        for key, part in found.items():
+        parts = slices(table, axis, "omission" if axis == "trace" else "errored")
+        for key, part in parts.items():
             yield f"accept_{axis}/{key}", part.value
             yield f"accept_{axis}/{key}_pairs", float(part.n)
 

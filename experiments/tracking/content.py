@@ -73,19 +73,10 @@ class RunContent:
     @cached_property
     def sha256(self) -> str:
         """Digest of the content, without times of the process that wrote it."""
-        return sha256_json(
-            [
-                self.name,
-                self.status,
-                self.end_ms,
-                dict(self.tags),
-                dict(self.params),
-                [[p.key, p.value, p.time_ms, p.step] for p in self.points],
-                self.file_hashes,
-                [[d.name, d.digest, d.role] for d in self.inputs],
-                self.note,
-            ]
-        )
+        said = [self.name, self.status, self.end_ms, dict(self.tags), dict(self.params)]
+        points = [[p.key, p.value, p.time_ms, p.step] for p in self.points]
+        inputs = [[d.name, d.digest, d.role] for d in self.inputs]
+        return sha256_json([*said, points, self.file_hashes, inputs, self.note])
 
 
 @dataclass(frozen=True)
@@ -115,7 +106,8 @@ class SyncCounts:
     @property
     def changes(self) -> int:
         """Everything written."""
-        return sum(astuple(self)) - self.deleted_by_reviewer
+        written: int = sum(astuple(self)) - self.deleted_by_reviewer
+        return written
 
 
 def tag_texts(values: Mapping[str, object]) -> dict[str, str]:

@@ -35,7 +35,7 @@ LOCK_S = 10.0
 
 
 class Recorder:
-    """One run directory and one tracking store.
+    """One run directory and one tracking store; `counts` says what has been written so far.
 
     `run_fragment` and `view_fragment` are the parts of a page's address after the server's, for
     the parent run and for the saved view, None before they are there. The store is first met at
@@ -47,6 +47,7 @@ class Recorder:
         self.run_dir = run_dir
         self.settings = settings
         self.run = Run(run_dir)
+        self.counts = SyncCounts()
         self.prompt_uri: str | None = None
         self.view_fragment: str | None = None
         self._projection: Projection | None = None
@@ -54,11 +55,6 @@ class Recorder:
         self._points: list[MetricPoint] = []
         self._unwritten: list[str] = []
         self._next_update = 0.0
-
-    @property
-    def counts(self) -> SyncCounts:
-        """What has been written so far."""
-        return SyncCounts() if self._projection is None else self._projection.counts
 
     @property
     def run_fragment(self) -> str | None:
@@ -151,6 +147,7 @@ class Recorder:
             workers = 1 if self.settings.is_local else REMOTE_WORKERS
             client = TrackingClient(self.settings)
             self._projection = Projection(client, self.run.opened.run_id, workers=workers)
+            self.counts = self._projection.counts
         return self._projection
 
     def _write_parent(self, files: Mapping[str, str]) -> None:

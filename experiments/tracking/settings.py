@@ -70,16 +70,21 @@ def settings_of(run_dir: Path, tracking_uri: str | None = None) -> TrackingSetti
     )
 
 
+def database_file(uri: str) -> Path | None:
+    """The file of a SQLite store, as an absolute path; None for a server or a store in memory."""
+    if not uri.startswith(SQLITE) or uri == SQLITE:
+        return None
+    path = Path(uri.removeprefix(SQLITE))
+    return path if path.is_absolute() else path.resolve()
+
+
 def absolute_uri(uri: str) -> str:
     """`uri` with a relative SQLite path resolved, so that the working folder may change."""
-    if not uri.startswith(SQLITE) or uri.startswith(f"{SQLITE}/") or uri == SQLITE:
-        return uri
-    return f"{SQLITE}{Path(uri.removeprefix(SQLITE)).resolve()}"
+    file = database_file(uri)
+    return uri if file is None else f"{SQLITE}{file}"
 
 
 def artifact_root(uri: str) -> Path | None:
     """Where artifacts of a SQLite store lie: `artifacts/` beside it; None for a server's own."""
-    absolute = absolute_uri(uri)
-    if not absolute.startswith(SQLITE):
-        return None
-    return Path(absolute.removeprefix(SQLITE)).parent / "artifacts"
+    file = database_file(uri)
+    return None if file is None else file.parent / "artifacts"

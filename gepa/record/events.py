@@ -20,7 +20,7 @@ from heldout.gepa.acceptance import MinibatchComparison
 from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.gate.decision import Decision, PreGate, Unwritten
 from heldout.gepa.gate.settings import GateSettings
-from heldout.gepa.settings import ConfirmSettings, SearchSettings
+from heldout.gepa.settings import ConfirmSettings, Primary, SearchSettings
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.measures import Measures
 from heldout.splits.benchmark import (
@@ -399,6 +399,10 @@ class CandidateEvent:
     detail: str | None
     minibatch: MinibatchComparison | None
     accept: Measures | None
+
+    def on_accept(self, primary: Primary) -> float | None:
+        """A paired figure on accept, None where there is none."""
+        return None if self.accept is None else self.accept.paired(primary)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from heldout.gepa.record.codec import Event, EventBody, decode, encode
 from heldout.gepa.record.events import Deterministic, EventKind, Remark
-from heldout.splits.chain import ChainedLine, ChainFile
+from heldout.splits.chain import ChainedLine, ChainFile, LineChanged
 from heldout.splits.errors import BadInput, JournalMismatch, StoreUnavailable
 from heldout.splits.hashing import canonical_json, sha256_text
 
@@ -42,10 +42,11 @@ class EventLines:
     def parse(self, raw: bytes) -> ChainedLine[Event]:
         """The event of a line; the hash covers the canonical text of its body."""
         line = json.loads(raw)
-        body = decode(EventKind(line["kind"]), line["body"])
-        event = Event(line["n"], line["t"], body, line["prev"], line["hash"])
-        own = _hash(event.index, event.time, event.kind, canonical_json(line["body"]), event.prev)
-        return ChainedLine(event.index, event.prev, event.hash, event, intact=own == event.hash)
+        index, time, prev, own = line["n"], line["t"], line["prev"], line["hash"]
+        if own != _hash(index, time, line["kind"], canonical_json(line["body"]), prev):
+            raise LineChanged
+        event = Event(index, time, decode(EventKind(line["kind"]), line["body"]), prev, own)
+        return ChainedLine(index, prev, own, event)
 
     def compose(
         self, number: int, previous: str, content: EventBody
@@ -59,7 +60,8 @@ class EventLines:
             f'{{"body":{body},"hash":"{own}","kind":"{kind}","n":{number},'
             f'"prev":"{previous}","t":"{time}"}}\n'
         )
-        event = Event(number, time, content, previous, own)
+        # As it is read back: what follows a live run sees what stands on record, orders included.
+        event = Event(number, time, decode(kind, json.loads(body)), previous, own)
         return line.encode("utf-8", "surrogatepass"), ChainedLine(number, previous, own, event)
 
 

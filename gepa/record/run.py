@@ -6,67 +6,48 @@ depends on events up to that candidate alone, so that a page written early is fi
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.frontier import Frontier, Valuation, raw_reward, win_tie_loss
-from heldout.gepa.record.codec import Event, plain
+from heldout.gepa.record.codec import plain
 from heldout.gepa.record.events import (
-    AllReplies,
     CallsEvent,
     CandidateEvent,
-    ControlEvent,
     DriftEvent,
     EmissionEvent,
     EvaluationEvent,
     FinishedEvent,
     FinishReason,
     GateEvent,
-    IterationEvent,
     MeasuresPair,
     OpenedEvent,
     PartitionEvent,
     PreGateEvent,
     Purpose,
-    ResumedEvent,
     SearchEndEvent,
-    SettingsEvent,
     StoppedEvent,
     WinnerEvent,
 )
-from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.run_events import RunEvents
+from heldout.gepa.record.summary import SIMULATED, card, decision_sentence, figures_in_words
+from heldout.gepa.record.totals import RunCost, calls_of, cost_of
 from heldout.gepa.reward import RankReward
-from heldout.gepa.settings import Primary
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import NoteLabel
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
-from heldout.splits.heldout.looks import LookEvent
 
 RESUMABLE = (3, 4)
 """Exit statuses after which `resume` continues a run."""
 
 CHOSEN = ("id", "kind", "iteration", "sha256")
 """What is printed of the winner; its figures stand under `accept`."""
-
-Scores = Mapping[str, float | None]
-Body = TypeVar("Body")
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """When something happened: milliseconds since 1970 and calls settled by then."""
-
-    time_ms: int
-    calls: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,145 +58,44 @@ class HeldoutFigures(MeasuresPair):
     looks: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunCost:
-    """Calls, tokens and USD of a run (`usd` None once a price was unknown), and seconds of work."""
+class Run(RunEvents):
+    """A run as its journal tells it, finished or not; what has not happened yet is None or empty.
 
-    calls: int
-    tokens: int
-    usd: float | None
-    wall_s: float
-
-
-class Candidates(dict[str, CandidateEvent]):
-    """The candidates of a run by id, in the order of proposal, and how many there are of each."""
-
-    @property
-    def seeds(self) -> int:
-        """Blocks the search began with."""
-        return len(self) - self.proposed
-
-    @property
-    def proposed(self) -> int:
-        """Rewrites and merges."""
-        return sum(c.kind is not Origin.SEED for c in self.values())
-
-    @property
-    def entered(self) -> int:
-        """Proposals that entered the pool."""
-        found = (c for c in self.values() if c.kind is not Origin.SEED)
-        return sum(c.status is Status.ENTERED for c in found)
-
-    @property
-    def rejected(self) -> int:
-        """Proposals that did not."""
-        return self.proposed - self.entered
-
-    @property
-    def merges(self) -> int:
-        """Proposals made of two candidates."""
-        return sum(c.kind is Origin.MERGE for c in self.values())
-
-    def counts(self) -> dict[str, int]:
-        """`{seeds, proposed, entered, rejected, merges}`."""
-        names = ("seeds", "proposed", "entered", "rejected", "merges")
-        return {name: getattr(self, name) for name in names}
-
-
-class Run:
-    """A run as its journal tells it, finished or not.
-
-    `directory` is where it lies, None for events that came from nowhere. What has not happened yet
-    is None or empty. Raises nothing for an empty journal, but `opened` raises BadInput then.
+    Every key of `--json` is an attribute. A notebook shows it as a card; `candidates_table`,
+    `evaluations_table` and `looks_table` are pandas tables.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
-        self.directory = None if directory is None else directory.resolve()
-        self.events: list[Event] = []
-        self.labels: dict[str, NoteLabel] = {}
-        self.split_of: dict[str, str] = {}
-        self.words: dict[str, int] = {}
-        self.controls: dict[str, ControlEvent] = {}
-        self.candidates = Candidates()
-        self.iterations: list[IterationEvent] = []
-        self.looks: list[LookEvent] = []
-        self.evaluations: list[EvaluationEvent] = []
-        self.raised: list[str] = []
-        self.moments: dict[str, Moment] = {}
-        self._newest: dict[type, Any] = {}
-        self._opened: OpenedEvent | None = None
-        self._occasions: dict[tuple[Purpose, str | None, int], EvaluationEvent] = {}
-        self._calls = 0
+        super().__init__(directory)
         self._leads: tuple[int, Mapping[str, int]] = (0, {})
 
-    @classmethod
-    def of(cls, events: Iterable[Event], directory: Path | None = None) -> Run:
-        """The run that `events` tell of."""
-        run = cls(directory)
-        for event in events:
-            run.add(event)
-        return run
+    def __repr__(self) -> str:
+        return f"<Run {self.run_id}: {self.sentence}>"
 
-    @classmethod
-    def at(cls, directory: Path) -> Run:
-        """The run in `directory`, without events where it has no journal yet.
+    def _repr_html_(self) -> str:
+        """The run as a notebook shows it: the decision first."""
+        report = None if self.directory is None else self.directory / "report.html"
+        found = report is not None and report.is_file()
+        return card(
+            f"Decision: {self.sentence}",
+            self._facts(),
+            ("report of the run", report) if report is not None and found else None,
+        )
 
-        Raises JournalBroken, naming the line, where the chain does not hold.
-        """
-        path = directory / "journal.jsonl"
-        return cls.of(read_journal(path) if path.is_file() else (), directory)
-
-    def add(self, event: Event) -> None:
-        """Take in the next event."""
-        self.events.append(event)
-        body = event.body
-        self._newest[type(body)] = body
-        match body:
-            case ResumedEvent():
-                self.raised += body.raised
-            case OpenedEvent():
-                self._opened = self._opened or body
-            case PartitionEvent():
-                self.labels = {id_: entry.label(id_) for id_, entry in body.labels.items()}
-                self.split_of = {id_: entry.split for id_, entry in body.labels.items()}
-            case ControlEvent():
-                self.controls[body.split] = body
-                self.words.update(body.words)
-            case LookEvent():
-                self.looks.append(body)
-            case EvaluationEvent():
-                self.evaluations.append(body)
-                self._occasions.setdefault((body.purpose, body.candidate, body.iteration), body)
-                self._calls += body.spent.calls
-            case CandidateEvent():
-                self.candidates[body.id] = body
-                self.moments[body.id] = self.moment(event)
-            case IterationEvent():
-                self.iterations.append(body)
-                self._calls = body.spent.calls
-
-    def moment(self, event: Event) -> Moment:
-        """The moment of the newest event."""
-        return Moment(round(datetime.fromisoformat(event.time).timestamp() * 1000), self._calls)
-
-    def newest(self, kind: type[Body]) -> Body | None:
-        """The newest event of a class, or None."""
-        return self._newest.get(kind)
+    def _facts(self) -> list[tuple[str, str]]:
+        cost, counts = self.budget, self.candidates
+        usd = "price unknown" if cost.usd is None else f"USD {cost.usd:.2f}"
+        spent = f"{cost.calls} calls, {cost.tokens} tokens, {usd}"
+        return [
+            ("run", f"{self.run_id} ({self.status})"),
+            *([("models", SIMULATED)] if self.simulated else []),
+            *self.figures_in_words,
+            ("candidates", f"{counts.proposed} proposed, {counts.entered} entered"),
+            ("spent", spent),
+            ("where", str(self.directory)),
+        ]
 
     # -- what was fixed before the search ----------------------------------------------------------
-
-    @property
-    def opened(self) -> OpenedEvent:
-        """The first event. Raises BadInput before it."""
-        if self._opened is None:
-            where = "the journal" if self.directory is None else str(self.directory)
-            raise BadInput.one(where, "has no event yet")
-        return self._opened
-
-    @property
-    def has_begun(self) -> bool:
-        """True once the first event is on record."""
-        return self._opened is not None
 
     @property
     def run_id(self) -> str | None:
@@ -234,8 +114,11 @@ class Run:
 
     @property
     def simulated(self) -> bool | None:
-        """True where a model of the run was a simulated one."""
-        return None if self._opened is None else self._opened.simulated
+        """True where a model of the run was a simulated one, also where only its name says so."""
+        if self._opened is None:
+            return None
+        models = (self._opened.student.model, self._opened.reflector.model)
+        return self._opened.simulated or any(model.startswith("sim/") for model in models)
 
     @property
     def partition(self) -> PartitionEvent | None:
@@ -243,19 +126,9 @@ class Run:
         return self.newest(PartitionEvent)
 
     @property
-    def settings(self) -> SettingsEvent | None:
-        """Settings of search, confirmation and gate."""
-        return self.newest(SettingsEvent)
-
-    @property
     def rule(self) -> str | None:
         """The gate rule chosen before the run."""
         return None if self.settings is None else self.settings.gate.rule
-
-    @property
-    def primary(self) -> Primary:
-        """The measure that the gate tests."""
-        return self.settings.search.primary if self.settings else "paired_omissions"
 
     # -- how far it has come -----------------------------------------------------------------------
 
@@ -301,42 +174,12 @@ class Run:
     @property
     def budget(self) -> RunCost:
         """What the run has spent so far, evaluations after the newest settled event included."""
-        total, later = Spent(), Spent()
-        for event in self.events:
-            match event.body:
-                case FinishedEvent(spent=spent) | IterationEvent(spent=spent):
-                    total, later = spent, Spent()
-                case EvaluationEvent(spent=spent):
-                    later = later + spent
-        spent = (total + later).rounded()
-        return RunCost(spent.calls, spent.tokens, spent.usd, round(self._wall_seconds(), 3))
-
-    def _wall_seconds(self) -> float:
-        """Seconds of work, summed over sessions; a clock set back counts 0."""
-        total, start, last = 0.0, None, None
-        for event in self.events:
-            now = datetime.fromisoformat(event.time)
-            if isinstance(event.body, OpenedEvent):
-                total += _span(start, last)
-                start = now
-            last = now
-        return total + _span(start, last)
+        return cost_of(self.events)
 
     @property
     def calls(self) -> CallsEvent:
         """What was asked of models, over the sessions that came to an orderly end."""
-        sessions = [e.body for e in self.events if isinstance(e.body, CallsEvent)]
-        faults: Counter[str] = Counter()
-        for session in sessions:
-            faults.update(session.faults)
-        return CallsEvent(
-            requests=sum(s.requests for s in sessions),
-            answered=sum(s.answered for s in sessions),
-            from_store=sum(s.from_store for s in sessions),
-            faults=dict(sorted(faults.items())),
-            maybe_twice=tuple(call for s in sessions for call in s.maybe_twice),
-            replies=sessions[-1].replies if sessions else AllReplies(stages={}, blocks=()),
-        )
+        return calls_of(self.events)
 
     # -- candidates --------------------------------------------------------------------------------
 
@@ -388,28 +231,6 @@ class Run:
         fields = {key: self.settings.reward[key] for key in RankReward.__dataclass_fields__}
         return raw_reward(labels, RankReward(**fields))
 
-    def evaluation(
-        self, purpose: Purpose, candidate: str | None, iteration: int = 0
-    ) -> EvaluationEvent | None:
-        """The first evaluation of one candidate on one occasion, or None."""
-        return self._occasions.get((purpose, candidate, iteration))
-
-    def accept_scores(self, id_: str) -> Scores | None:
-        """Accept scores of a candidate by note id; None where it did not enter."""
-        candidate = self.candidates[id_]
-        purpose = Purpose.SEED if candidate.kind is Origin.SEED else Purpose.ACCEPT
-        found = self.evaluation(purpose, id_, candidate.iteration)
-        return None if found is None else found.scores
-
-    def accept_table(self, id_: str) -> ScoreTable | None:
-        """Accept scores of a candidate as a table; None where it did not enter."""
-        scores = self.accept_scores(id_)
-        return None if scores is None else self.table(scores)
-
-    def table(self, scores: Scores) -> ScoreTable:
-        """Scores by note id as a table."""
-        return ScoreTable.of([self.labels[id_] for id_ in scores], scores)
-
     # -- held-out and the decision -----------------------------------------------------------------
 
     @property
@@ -458,6 +279,19 @@ class Run:
     def reason(self) -> str | None:
         """Why it was not emitted."""
         return None if self.gate is None else self.gate.reason
+
+    @property
+    def sentence(self) -> str:
+        """The decision with its reason, in one sentence."""
+        if self.decision is None:
+            return f"no decision yet ({self.status})"
+        return decision_sentence(self.decision, self.reason)
+
+    @property
+    def figures_in_words(self) -> list[tuple[str, str]]:
+        """Accept and held-out figures of the primary measure, each beside its name."""
+        difference = self.heldout.difference if self.heldout else None
+        return figures_in_words(self.accept, self.heldout, difference, self.primary)
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -542,7 +376,3 @@ def load_run(run_dir: Path | str) -> Run:
     if not run.has_begun:
         raise BadInput.one(str(path / "journal.jsonl"), "has no event yet")
     return run
-
-
-def _span(start: datetime | None, end: datetime | None) -> float:
-    return 0.0 if start is None or end is None else max(0.0, (end - start).total_seconds())

@@ -13,7 +13,7 @@ from heldout.reflectors.simulated.reading import Request, read_request
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
 from heldout.splits.randomness import Part, choice, uniform
-from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, StopReason, Usage
 from heldout.students.models.prices import cost_usd
 from heldout.students.simulated import JUDGE_ID, PLACEBO_ID, SimulatedJudge, SimulatedPlacebo
 
@@ -113,7 +113,7 @@ def _habits(habits: Habits, parameters: Mapping[str, Any]) -> Habits:
 
 def _reply(request: ChatRequest, text: str) -> ChatReply:
     limit = request.budget.max_tokens * CHARACTERS_A_TOKEN
-    finish = FinishReason.STOP if len(text) <= limit else FinishReason.LENGTH
+    finish = StopReason.STOP if len(text) <= limit else StopReason.LENGTH
     text = text[:limit]
     prompt = sum(estimate_tokens(message.content) for message in request.messages)
     completion = estimate_tokens(text)

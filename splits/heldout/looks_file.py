@@ -20,7 +20,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from heldout.splits.chain import UNREADABLE, ChainedLine, ChainFile
+from heldout.splits.chain import UNREADABLE, ChainedLine, ChainFile, LineChanged
 from heldout.splits.errors import BadInput, JournalBroken, LooksSpent
 from heldout.splits.hashing import canonical_json, sha256_json
 from heldout.splits.heldout.looks import (
@@ -217,8 +217,9 @@ class _LookLines:
     def parse(self, raw: bytes) -> ChainedLine[_Json]:
         line = json.loads(raw)
         own = line.pop("hash")
-        number, previous = line.get("n"), line.get("previous")
-        return ChainedLine(number, previous, own, line, intact=sha256_json(line) == own)
+        if sha256_json(line) != own:
+            raise LineChanged
+        return ChainedLine(line["n"], line["previous"], own, line)
 
     def compose(
         self, number: int, previous: str, content: _Json

@@ -43,14 +43,6 @@ from heldout.splits.partition.word_runs import HeldoutRuns
 
 
 @dataclass(frozen=True, slots=True)
-class NoteSize:
-    """Lengths of a held-out note and its transcript: for estimates and the word-count control."""
-
-    note_words: int
-    transcript_words: int
-
-
-@dataclass(frozen=True, slots=True)
 class BenchmarkFacts:
     """What a benchmark declares of itself, without its texts."""
 
@@ -60,7 +52,6 @@ class BenchmarkFacts:
     clean_means: CleanMeans
     public: bool
     has_transcripts: bool
-    notices: tuple[str, ...]
 
 
 @dataclass
@@ -116,12 +107,13 @@ class OpenLook:
 class Vault:
     """Held-out, closed. Everything public here is free of text.
 
-    `labels`: one a note, consultation by consultation. `sizes`: by note id. `runs`: salted hashes
-    for the leakage guard. `sha256`: digest of the split. `planned_looks`: K.
+    `labels`: one a note, consultation by consultation. `words`: how many each note has, by id: what
+    the word-count control scores. `runs`: salted hashes for the leakage guard. `sha256`: digest of
+    the split. `planned_looks`: K.
     """
 
     labels: tuple[NoteLabel, ...]
-    sizes: dict[str, NoteSize] = field(repr=False)
+    words: dict[str, int] = field(repr=False)
     runs: HeldoutRuns = field(repr=False)
     sha256: str
     planned_looks: int
@@ -129,11 +121,6 @@ class Vault:
     buyer: Buyer
     _journal: LookJournal = field(repr=False)
     _reopen: Callable[[], tuple[Note, ...]] = field(repr=False)
-
-    @property
-    def words(self) -> dict[str, int]:
-        """Words of each note, by id: what the word-count control scores."""
-        return {id_: size.note_words for id_, size in self.sizes.items()}
 
     @property
     def standing(self) -> Standing:
@@ -207,7 +194,7 @@ def open_splits(
     heldout = _consultations(benchmark, partition.heldout)
     vault = Vault(
         labels=tuple(note.label for c in heldout for note in c.notes),
-        sizes={note.id: _size(note) for c in heldout for note in c.notes},
+        words={note.id: len(words(note.text)) for c in heldout for note in c.notes},
         runs=partition.runs,
         sha256=partition.heldout_sha256,
         planned_looks=partition.planned_looks,
@@ -228,7 +215,6 @@ def open_splits(
             clean_means=benchmark.clean_means,
             public=benchmark.public,
             has_transcripts=benchmark.has_transcripts,
-            notices=loaded.notices,
         ),
     )
 
@@ -248,13 +234,6 @@ def _heldout_notes(
 
 def _consultations(benchmark: Benchmark, names: Collection[str]) -> tuple[Consultation, ...]:
     return tuple(benchmark.by_id[name] for name in names)
-
-
-def _size(note: Note) -> NoteSize:
-    return NoteSize(
-        note_words=len(words(note.text)),
-        transcript_words=len(words(note.transcript)),
-    )
 
 
 def _event(look: Look, bought_by: str | None, vault: Vault) -> LookEvent:

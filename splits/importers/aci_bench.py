@@ -45,7 +45,7 @@ def read_aci_bench(path: Path) -> Imported:
             source = file.name.partition(".")[0]
             found[name] = TableNote(name, "note", "clean", note, dialogue, STRATUM, source=source)
     faults.raise_any()
-    return Imported("aci-bench", tuple(found[name] for name in sorted(found)))
+    return Imported(tuple(found[name] for name in sorted(found)))
 
 
 def _rows(path: Path, faults: Faults) -> list[Record]:

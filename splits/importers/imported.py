@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -44,16 +43,9 @@ class Imported:
     `benchmark.transcript: absent`. `notices` name what was left out and why.
     """
 
-    release: str
     notes: tuple[TableNote, ...]
     transcripts: bool = True
     notices: tuple[str, ...] = ()
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Groups, and notes by kind."""
-        kinds = Counter(note.kind for note in self.notes)
-        return {"groups": len({note.group for note in self.notes}), **dict(sorted(kinds.items()))}
 
 
 def write_table(imported: Imported, out: Path) -> None:

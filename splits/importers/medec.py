@@ -82,7 +82,7 @@ def read_medec(path: Path) -> Imported:
     faults.raise_any()
     group = vignettes(list(texts.values()))
     notes = [note for text in texts.values() for note in _notes(text, group[text.text_id])]
-    return Imported("medec", tuple(notes), transcripts=False, notices=tuple(notices))
+    return Imported(tuple(notes), transcripts=False, notices=tuple(notices))
 
 
 def vignettes(texts: Sequence[_Text]) -> dict[str, str]:

@@ -58,7 +58,7 @@ def read_primock57(path: Path) -> Imported:
             continue
         found.append(TableNote(file.stem, "note", "clean", note, transcript, STRATUM))
     faults.raise_any()
-    return Imported("primock57", tuple(found), notices=tuple(notices))
+    return Imported(tuple(found), notices=tuple(notices))
 
 
 def _note(file: Path) -> str:

@@ -29,7 +29,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from heldout.splits.benchmark import NoteClass, Severity, TraceLevel
-from heldout.splits.loading.pairs import PairRow, check_level, check_texts
+from heldout.splits.loading.pairs import PairRow, check_level, same_text
 from heldout.splits.loading.records import Record
 from heldout.splits.loading.rows import Name, Row, Stratum, Text, read_row
 from heldout.splits.loading.text_files import Faults, suggestion
@@ -106,9 +106,11 @@ def read_table(records: Iterable[Record], faults: Faults) -> GroupTable:
     _check_names(records, faults)
     groups: dict[str, dict[str, _Placed]] = {}
     strata: dict[str, str] = {}
+    damaged: set[str] = set()
     for record in records:
         row = read_row(_model_of(record), record, faults)
         if row is None:
+            damaged.add(str(record.value.get("group")))
             continue
         if (stratum := strata.setdefault(row.group, row.stratum)) != row.stratum:
             message = f"stratum: group {row.group!r} stands under {stratum!r} too"
@@ -126,7 +128,7 @@ def read_table(records: Iterable[Record], faults: Faults) -> GroupTable:
                 message = f"transcript: differs from that of the group at {known.where}"
                 faults.add(record.where, message)
     for rows in groups.values():
-        _read_group(rows, table, faults)
+        _read_group(rows, table, damaged, faults)
     return table
 
 
@@ -149,18 +151,25 @@ def _check_names(records: list[Record], faults: Faults) -> None:
             faults.add(where, f"column «{name}» is not known{near}")
 
 
-def _read_group(rows: dict[str, _Placed], table: GroupTable, faults: Faults) -> None:
+def _read_group(
+    rows: dict[str, _Placed], table: GroupTable, damaged: set[str], faults: Faults
+) -> None:
     clean = {name: row.text for name, (_, row) in rows.items() if row.kind is NoteClass.CLEAN}
     for record, row in rows.values():
         if not isinstance(row, _Edited):
             table.clean.append(CleanRow(row.consultation, row.text))
             continue
         try:
-            pair = _pair(row, record.where, _twin(row, clean))
+            twin = _twin(row, clean)
         except ValueError as error:
-            faults.add(record.where, str(error))
+            # Of a faulty row it is not known which note it would have been, perhaps this twin.
+            if row.group not in damaged:
+                faults.add(record.where, f"twin: {error}")
+            continue
+        if problem := same_text(twin, row.text):
+            faults.add(record.where, f"text: {problem}")
         else:
-            table.pairs.append(pair)
+            table.pairs.append(_pair(row, record.where, twin))
 
 
 def _twin(row: _Edited, clean: dict[str, str]) -> str:
@@ -168,20 +177,16 @@ def _twin(row: _Edited, clean: dict[str, str]) -> str:
     if row.twin is None and len(clean) == 1:
         return next(iter(clean.values()))
     if not clean:
-        raise ValueError("twin: the group has no clean note")
+        raise ValueError("the group has no clean note")
     if row.twin is None:
         names = ", ".join(clean)
-        raise ValueError(f"twin: missing; the group has {len(clean)} clean notes: {names}")
+        raise ValueError(f"missing; the group has {len(clean)} clean notes: {names}")
     if row.twin not in clean:
-        raise ValueError(f"twin: no clean note {row.twin!r} in group {row.consultation!r}")
+        raise ValueError(f"no clean note {row.twin!r} in group {row.consultation!r}")
     return clean[row.twin]
 
 
 def _pair(row: _Edited, where: str, clean: str) -> PairRow:
-    try:
-        check_texts(clean, row.text)
-    except ValueError as error:
-        raise ValueError(f"text: {error}") from None
     return PairRow(
         where=where,
         consultation=row.consultation,

@@ -78,12 +78,12 @@ def check_level(level: str, note_class: NoteClass) -> None:
         raise ValueError(f"{level} does not fit class {note_class}: {' or '.join(fitting)}")
 
 
-def check_texts(clean: str, errored: str) -> None:
-    """Raise ValueError where the two notes of a pair are the same."""
+def same_text(clean: str, errored: str) -> str | None:
+    """What makes the two notes of a pair one and the same, None where they differ."""
     if clean == errored:
-        raise ValueError("is the same text as its clean twin")
-    if clean.split() == errored.split():
-        raise ValueError("differs from its clean twin in white space only")
+        return "is the same text as its clean twin"
+    same = clean.split() == errored.split()
+    return "differs from its clean twin in white space only" if same else None
 
 
 def _not_clean(note_class: Any) -> Any:
@@ -148,7 +148,8 @@ class _Pair(Row):
     @field_validator("errored")
     @classmethod
     def _unlike(cls, errored: str, info: ValidationInfo) -> str:
-        check_texts(info.data.get("clean", ""), errored)
+        if problem := same_text(info.data.get("clean", ""), errored):
+            raise ValueError(problem)
         return errored
 
     @field_validator("residual", mode="before")

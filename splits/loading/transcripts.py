@@ -72,8 +72,9 @@ def from_records(records: Iterable[Record], faults: Faults) -> dict[str, Transcr
             faults.add(record.where, message)
             continue
         # A blank transcript is a fault of its own and must not count as missing as well.
-        text, note = (row.transcript, row.note) if row else ("", None)
-        found[name] = Transcript(record.where, text, note)
+        text, note = "" if row is None else row.transcript, record.value.get("note")
+        sound = isinstance(note, str) and not text_problem(note)
+        found[name] = Transcript(record.where, text, note if sound else None)
     return found
 
 

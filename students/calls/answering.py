@@ -11,13 +11,13 @@ from heldout.splits.randomness import call_seed
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.contracts import Violation
 from heldout.students.frames import Frame
-from heldout.students.models.chat import Budget, ChatReply, FinishReason, Message, ModelPin
+from heldout.students.models.chat import Budget, ChatReply, Message, ModelPin, StopReason
 from heldout.students.student import Judgement, Outcome
 
 T = TypeVar("T")
 
 
-class Answered(Protocol):
+class Completion(Protocol):
     """A call that has its reply: `key` is its identity in the store."""
 
     @property
@@ -29,19 +29,19 @@ class Answered(Protocol):
         """What came back."""
 
 
-class Calls(Protocol):
+class CompletionClient(Protocol):
     """Whatever makes calls: a `Caller` in a campaign, a script in a test."""
 
-    async def call(self, spec: CallSpec) -> Answered:
+    async def call(self, spec: CallSpec) -> Completion:
         """The stored reply of `spec`, bought if it is not there yet."""
 
 
 @dataclass(frozen=True)
-class Asking:
+class RequestBuilder:
     """How one model is asked about notes: seeds follow from `run_seed`, note, stage and sample."""
 
     pin: ModelPin
-    caller: Calls
+    caller: CompletionClient
     run_seed: int
     occasion: str = ""
 
@@ -62,13 +62,13 @@ class Asking:
 class NoCalls:
     """Stands for the caller while a student is only looked at (frame, range, calls)."""
 
-    async def call(self, spec: CallSpec) -> Answered:
+    async def call(self, spec: CallSpec) -> Completion:
         """Nothing can be asked."""
         raise RuntimeError(f"a {spec.stage} call of a student that was only to be looked at")
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Generic[T]):
+class ReadReply(Generic[T]):
     """What one question yielded.
 
     `value` is None unless `outcome` is `ok`; `calls` are the keys of the one or two calls made.
@@ -92,8 +92,8 @@ class Read(Generic[T]):
 
 
 async def ask(
-    caller: Calls, spec: CallSpec, parse: Callable[[str], T | Violation], run_seed: int
-) -> Read[T]:
+    caller: CompletionClient, spec: CallSpec, parse: Callable[[str], T | Violation], run_seed: int
+) -> ReadReply[T]:
     """Make the call; after a contract violation ask once more, naming what was wrong."""
     first = await caller.call(spec)
     read = interpret(first, parse)
@@ -104,17 +104,17 @@ async def ask(
     return replace(second, calls=read.calls + second.calls)
 
 
-def interpret(answered: Answered, parse: Callable[[str], T | Violation]) -> Read[T]:
+def interpret(answered: Completion, parse: Callable[[str], T | Violation]) -> ReadReply[T]:
     """The outcome of one reply. A reply at the token cap counts if its answer is complete."""
     reply, calls = answered.reply, (answered.key,)
-    if reply.finish is FinishReason.FILTER:
-        return Read(None, Outcome.REFUSED, calls, "content filter")
+    if reply.finish is StopReason.FILTER:
+        return ReadReply(None, Outcome.REFUSED, calls, "content filter")
     value = parse(reply.text)
     if not isinstance(value, Violation):
-        return Read(value, Outcome.OK, calls)
-    if reply.finish is FinishReason.LENGTH:
-        return Read(None, Outcome.TRUNCATED, calls, "the reply ends at the token cap")
-    return Read(None, Outcome.CONTRACT_VIOLATION, calls, value.detail)
+        return ReadReply(value, Outcome.OK, calls)
+    if reply.finish is StopReason.LENGTH:
+        return ReadReply(None, Outcome.TRUNCATED, calls, "the reply ends at the token cap")
+    return ReadReply(None, Outcome.CONTRACT_VIOLATION, calls, value.detail)
 
 
 def retry_spec(spec: CallSpec, reply: ChatReply, wrong: str, run_seed: int) -> CallSpec:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from heldout.splits.hashing import canonical_json
 from heldout.students.calls.call import CallSpec, Stage
-from heldout.students.models.chat import Budget, ChatReply, FinishReason, Message, Usage
+from heldout.students.models.chat import Budget, ChatReply, Message, StopReason, Usage
 
 METADATA = sa.MetaData()
 
@@ -164,7 +164,7 @@ def _reply(row: Row) -> ChatReply:
         row["reasoning_tokens"],
         row["cached_tokens"],
     )
-    finish = FinishReason(row["finish"])
+    finish = StopReason(row["finish"])
     return ChatReply(
         row["text"], finish, usage, row["usd"], row["served_model"], reasoning=row["reasoning"]
     )

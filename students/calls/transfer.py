@@ -25,7 +25,7 @@ from heldout.students.calls.database import (
     writing,
 )
 from heldout.students.calls.store_rows import CALLS, METADATA, Row
-from heldout.students.models.chat import FinishReason
+from heldout.students.models.chat import StopReason
 
 COLUMNS = {column.name: column for column in CALLS.columns if column.name != "id"}
 INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
@@ -116,7 +116,7 @@ def row_fault(row: Any) -> str | None:
     for name, column in COLUMNS.items():
         if not _fits(row[name], column):
             return f"{name}: {row[name]!r} is not a value of this field"
-    if row["stage"] not in set(Stage) or row["finish"] not in set(FinishReason):
+    if row["stage"] not in set(Stage) or row["finish"] not in set(StopReason):
         return f"stage {row['stage']!r} or finish {row['finish']!r} is not known"
     if row["key"] != _key(row):
         return "its key does not fit what was asked: the call was changed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import Calls, Read
+from heldout.students.calls.answering import CompletionClient, ReadReply
 from heldout.students.calls.call import Stage
 from heldout.students.designs.facts import SHARED_SEED, FactSheet, FactSource, shared_spec
 from heldout.students.designs.keyed import KeyedQuestion, ask_keyed
@@ -29,7 +29,7 @@ class Audited:
     source: FactSource
     frame: Frame
     pin: ModelPin
-    caller: Calls
+    caller: CompletionClient
     budget: Budget
 
     @property
@@ -37,7 +37,7 @@ class Audited:
         """Those of the source, the audit and one retry."""
         return self.source.calls_per_consultation + 2
 
-    async def sheet(self, note: Note) -> Read[FactSheet]:
+    async def sheet(self, note: Note) -> ReadReply[FactSheet]:
         """The facts kept, each with its severity; none kept is a contract violation."""
         raw = await self.source.sheet(note)
         if raw.value is None:
@@ -50,15 +50,17 @@ class Audited:
         grades = await ask_keyed(self.caller, question)
         calls = raw.calls + grades.calls
         if grades.value is None:
-            return Read(None, grades.outcome, calls, grades.detail)
+            return ReadReply(None, grades.outcome, calls, grades.detail)
         kept = tuple(
             replace(fact, severity=grades.value[fact.id])
             for fact in raw.value.facts
             if grades.value[fact.id] not in DROPS
         )
         if not kept:
-            return Read(None, Outcome.CONTRACT_VIOLATION, calls, "the audit dropped every fact")
-        return Read(FactSheet(kept), Outcome.OK, calls)
+            return ReadReply(
+                None, Outcome.CONTRACT_VIOLATION, calls, "the audit dropped every fact"
+            )
+        return ReadReply(FactSheet(kept), Outcome.OK, calls)
 
 
 def _with_evidence(sheet: FactSheet) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from heldout.students.designs.facts import Fact, FactSheet
-from heldout.students.student import Finding
+from heldout.students.student import ReportedGap
 
 SEVERITY_WEIGHTS: Mapping[str, float] = {"critical": 4.0, "supporting": 2.0, "peripheral": 1.0}
 """Weight of a fact in severity-weighted capture; an ungraded fact weighs 1."""
@@ -80,8 +80,8 @@ class PerFactRule:
         return any(self.triggers is None or fact.severity in self.triggers for fact in absent)
 
 
-def findings(facts: Sequence[Fact]) -> tuple[Finding, ...]:
+def findings(facts: Sequence[Fact]) -> tuple[ReportedGap, ...]:
     """Facts as a judgement names them, the gravest first: text, severity, transcript's words."""
     order = {severity: place for place, severity in enumerate(SEVERITY_WEIGHTS)}
     graded = sorted(facts, key=lambda fact: order.get(fact.severity, len(order)))
-    return tuple(Finding(fact.text, fact.severity, fact.evidence) for fact in graded)
+    return tuple(ReportedGap(fact.text, fact.severity, fact.evidence) for fact in graded)

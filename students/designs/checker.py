@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import Asking, Calls, Read
+from heldout.students.calls.answering import CompletionClient, ReadReply, RequestBuilder
 from heldout.students.calls.call import Stage
 from heldout.students.designs.capture import PRESENT_OR_ABSENT, CaptureScale, PerFactRule, findings
 from heldout.students.designs.facts import FactSheet, FactSource
@@ -30,7 +30,7 @@ class PerFactChecker:
 
     frame: Frame
     pin: ModelPin
-    caller: Calls
+    caller: CompletionClient
     run_seed: int
     source: FactSource
     scale: CaptureScale = PRESENT_OR_ABSENT
@@ -66,17 +66,17 @@ class PerFactChecker:
 
     async def _check(
         self, block: str, note: Note, sheet: FactSheet, budget: Budget, sample: int
-    ) -> Read[Mapping[str, str]]:
+    ) -> ReadReply[Mapping[str, str]]:
         """A verdict on every fact."""
         prompt = self.frame.render({"facts": sheet.lines, "note": note.text, "block": block})
-        asking = Asking(self.pin, self.caller, self.run_seed, self.occasion)
+        asking = RequestBuilder(self.pin, self.caller, self.run_seed, self.occasion)
         spec = asking.spec(Stage.CHECK, note, prompt, budget, sample)
         contract = KeyedContract("verdicts", self.scale.words)
         read = await ask_keyed(self.caller, KeyedQuestion(spec, sheet.ids, contract, self.run_seed))
         if read.value is None:
             return read
         meant = {key: self.scale.meaning[word] for key, word in read.value.items()}
-        return Read(meant, read.outcome, read.calls)
+        return ReadReply(meant, read.outcome, read.calls)
 
     async def _look_again(
         self,
@@ -85,10 +85,10 @@ class PerFactChecker:
         verdicts: Mapping[str, str],
         budget: Budget,
         sample: int,
-    ) -> Read[Overturned]:
+    ) -> ReadReply[Overturned]:
         """What the second look finds, nothing where the design has none."""
         if self.second_look is None:
-            return Read(Overturned(), Outcome.OK, ())
+            return ReadReply(Overturned(), Outcome.OK, ())
         absent = self.scale.absent(sheet, verdicts)
         return await self.second_look.at(note, absent, budget, sample)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import Asking, Read, ask
+from heldout.students.calls.answering import ReadReply, RequestBuilder, ask
 from heldout.students.calls.call import Stage
 from heldout.students.contracts import Violation, ViolationKind, last_with
 from heldout.students.designs.checker import PerFactChecker
@@ -25,9 +25,9 @@ class StatementCheck:
 
     frame: Frame
     block: str
-    asking: Asking
+    asking: RequestBuilder
 
-    async def share(self, note: Note, budget: Budget, sample: int) -> Read[float]:
+    async def share(self, note: Note, budget: Budget, sample: int) -> ReadReply[float]:
         """Share of statements supported, in [0, 1]."""
         prompt = self.frame.render(
             {"transcript": note.transcript, "note": note.text, "block": self.block}

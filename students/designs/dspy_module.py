@@ -27,27 +27,27 @@ from dspy.utils.exceptions import AdapterParseError
 from heldout.splits.benchmark import Note, NoteClass, NoteLabel
 from heldout.splits.errors import HeldoutError, InfrastructureFailure
 from heldout.splits.randomness import call_seed
-from heldout.students.calls.answering import Calls
+from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.frames import Frame
 from heldout.students.models.chat import (
     Budget,
     ChatReply,
-    FinishReason,
     Message,
     ModelPin,
+    StopReason,
     Usage,
 )
 from heldout.students.student import Judgement, Outcome, Student
 
-Build = Callable[[Calls], Student]
+Build = Callable[[CompletionClient], Student]
 """Makes the design on a caller: `lambda calls: design.build(Workshop(roles, calls, 11))`."""
 
 FINISH = {
-    "stop": FinishReason.STOP,
-    "tool_call": FinishReason.STOP,
-    "length": FinishReason.LENGTH,
-    "content_filter": FinishReason.FILTER,
+    "stop": StopReason.STOP,
+    "tool_call": StopReason.STOP,
+    "length": StopReason.LENGTH,
+    "content_filter": StopReason.FILTER,
 }
 INPUTS = ("transcript", "note", "item", "consultation", "siblings")
 EFFORTS = {"none": "off"}
@@ -147,7 +147,7 @@ class FrameAdapter(dspy.Adapter):  # type: ignore[misc]
             return first.messages
         return []
 
-    async def _judge(self, calls: Calls, signature: Any, demos: Any) -> Judgement:
+    async def _judge(self, calls: CompletionClient, signature: Any, demos: Any) -> Judgement:
         if demos:
             raise NoPlaceForDemonstrations(len(demos))
         module = self.module
@@ -279,7 +279,12 @@ class ModuleStudent:
     calls_per_judgement = 2
 
     def __init__(
-        self, module: dspy.Module, pin: ModelPin, caller: Calls, run_seed: int, occasion: str = ""
+        self,
+        module: dspy.Module,
+        pin: ModelPin,
+        caller: CompletionClient,
+        run_seed: int,
+        occasion: str = "",
     ) -> None:
         predictors = module.predictors()
         if len(predictors) != 1:
@@ -349,9 +354,9 @@ class ModuleStudent:
 
     def _unread(self, engine: _CampaignEngine, why: str) -> Judgement:
         outcome = {
-            FinishReason.FILTER: Outcome.REFUSED,
-            FinishReason.LENGTH: Outcome.TRUNCATED,
-        }.get(engine.finish[-1] if engine.finish else FinishReason.STOP, Outcome.CONTRACT_VIOLATION)
+            StopReason.FILTER: Outcome.REFUSED,
+            StopReason.LENGTH: Outcome.TRUNCATED,
+        }.get(engine.finish[-1] if engine.finish else StopReason.STOP, Outcome.CONTRACT_VIOLATION)
         return Judgement(None, outcome, tuple(engine.keys), why, frame_sha256=self.frame.sha256)
 
 
@@ -370,7 +375,7 @@ class _CampaignEngine:
     attempt: int = 0
     complaint: str = ""
     keys: list[str] = field(default_factory=list)
-    finish: list[FinishReason] = field(default_factory=list)
+    finish: list[StopReason] = field(default_factory=list)
     failure: list[HeldoutError] = field(default_factory=list)
 
     def complete(self, request: lm15.Request) -> lm15.Response:
@@ -425,7 +430,7 @@ def _text(system: Any) -> str:
 
 
 def _response(reply: ChatReply) -> lm15.Response:
-    finish = {FinishReason.LENGTH: "length", FinishReason.FILTER: "content_filter"}
+    finish = {StopReason.LENGTH: "length", StopReason.FILTER: "content_filter"}
     return lm15.Response(
         id=None,
         model=reply.model or "",

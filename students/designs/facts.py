@@ -10,7 +10,7 @@ from typing import Protocol
 from heldout.splits.benchmark import Note
 from heldout.splits.hashing import content_id, sha256_json
 from heldout.splits.randomness import call_seed
-from heldout.students.calls.answering import Calls, Read, ask
+from heldout.students.calls.answering import CompletionClient, ReadReply, ask
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.designs.blindness import assert_blind
 from heldout.students.fact_contracts import StatedFact, parse_facts
@@ -84,7 +84,7 @@ class FactSource(Protocol):
     def calls_per_consultation(self) -> int:
         """The largest number of calls one sheet can take."""
 
-    async def sheet(self, note: Note) -> Read[FactSheet]:
+    async def sheet(self, note: Note) -> ReadReply[FactSheet]:
         """The sheet for the consultation of `note`; only transcript and siblings are read."""
 
 
@@ -98,7 +98,7 @@ class Extraction:
 
     frame: Frame
     pin: ModelPin
-    caller: Calls
+    caller: CompletionClient
     budget: Budget
     stage: Stage = Stage.EXTRACT
     field: str = "facts"
@@ -108,13 +108,13 @@ class Extraction:
         """The extraction and one retry."""
         return 2
 
-    async def sheet(self, note: Note) -> Read[FactSheet]:
+    async def sheet(self, note: Note) -> ReadReply[FactSheet]:
         """The facts of the consultation of `note`."""
         prompt = self.frame.render({"transcript": note.transcript})
         spec = shared_spec(self.stage, note, prompt, self.pin, self.budget)
         read = await ask(self.caller, spec, partial(parse_facts, field=self.field), SHARED_SEED)
         value = None if read.value is None else sheet_of(note.consultation, read.value)
-        return Read(value, read.outcome, read.calls, read.detail)
+        return ReadReply(value, read.outcome, read.calls, read.detail)
 
 
 def sheet_of(consultation: str, stated: Sequence[StatedFact]) -> FactSheet:

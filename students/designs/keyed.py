@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from heldout.students.calls.answering import Calls, Read, interpret, retry_spec
+from heldout.students.calls.answering import CompletionClient, ReadReply, interpret, retry_spec
 from heldout.students.calls.call import CallSpec
 from heldout.students.contracts import Violation, ViolationKind
 from heldout.students.fact_contracts import KeyedAnswers, KeyedContract
@@ -23,7 +23,9 @@ class KeyedQuestion:
     run_seed: int
 
 
-async def ask_keyed(caller: Calls, question: KeyedQuestion) -> Read[Mapping[str, str]]:
+async def ask_keyed(
+    caller: CompletionClient, question: KeyedQuestion
+) -> ReadReply[Mapping[str, str]]:
     """An answer for every id, in the order asked.
 
     Answers of the first reply stand; the one retry only fills what is open. Ids still open after
@@ -33,20 +35,20 @@ async def ask_keyed(caller: Calls, question: KeyedQuestion) -> Read[Mapping[str,
     read = interpret(first, partial(question.contract.parse, asked=question.asked))
     given = {} if read.value is None else dict(read.value.given)
     if read.outcome in (Outcome.REFUSED, Outcome.TRUNCATED):
-        return Read(None, read.outcome, read.calls, read.detail)
+        return ReadReply(None, read.outcome, read.calls, read.detail)
     if len(given) == len(question.asked):
-        return Read(given, Outcome.OK, read.calls)
+        return ReadReply(given, Outcome.OK, read.calls)
     still = tuple(key for key in question.asked if key not in given)
     spec = retry_spec(question.spec, first.reply, _complaint(read, still), question.run_seed)
     again = interpret(await caller.call(spec), partial(_all_of, question.contract, still))
     calls = read.calls + again.calls
     if again.value is None:
-        return Read(None, again.outcome, calls, again.detail)
+        return ReadReply(None, again.outcome, calls, again.detail)
     given |= again.value
-    return Read({key: given[key] for key in question.asked}, Outcome.OK, calls)
+    return ReadReply({key: given[key] for key in question.asked}, Outcome.OK, calls)
 
 
-def _complaint(read: Read[KeyedAnswers], still: Sequence[str]) -> str:
+def _complaint(read: ReadReply[KeyedAnswers], still: Sequence[str]) -> str:
     """What the retry says: what could not be read, and which ids are open."""
     reason = f"{read.detail}; " if read.detail else ""
     return f"{reason}these ids still need an answer: {', '.join(still)}"

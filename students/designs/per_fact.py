@@ -11,7 +11,7 @@ from heldout.students.designs.coverage import Coverage, StatementCheck
 from heldout.students.designs.facts import FactSource
 from heldout.students.designs.single import whole_note
 from heldout.students.designs.union import Union
-from heldout.students.designs.workshop import Workshop
+from heldout.students.designs.workshop import DesignContext
 from heldout.students.frames import load_frame
 from heldout.students.student import Student
 
@@ -20,7 +20,7 @@ WIDENED = PerFactRule(("critical", "supporting"))
 ANY_FACT = PerFactRule(None)
 
 
-def checker(shop: Workshop, design: str, frame: str, source: FactSource) -> PerFactChecker:
+def checker(shop: DesignContext, design: str, frame: str, source: FactSource) -> PerFactChecker:
     """The keyed check of the facts of `source`."""
     return PerFactChecker(
         load_frame(frame),
@@ -33,30 +33,30 @@ def checker(shop: Workshop, design: str, frame: str, source: FactSource) -> PerF
     )
 
 
-def two_stage(shop: Workshop) -> Student:
+def two_stage(shop: DesignContext) -> Student:
     """Extraction and check; score the share present, no rule of its own."""
     return checker(shop, "per_fact_checker", "check", shop.extraction())
 
 
 def three_stage(
-    shop: Workshop, design: str = "three_stage", rule: PerFactRule = CRITICAL
+    shop: DesignContext, design: str = "three_stage", rule: PerFactRule = CRITICAL
 ) -> PerFactChecker:
     """Extraction, audit, graded check and second look; flagged by the per-fact rule."""
     graded = checker(shop, design, "check_graded", shop.audited())
     return replace(graded, scale=TRICHOTOMY, second_look=shop.second_look(), rule=rule)
 
 
-def three_stage_widened(shop: Workshop) -> Student:
+def three_stage_widened(shop: DesignContext) -> Student:
     """The same verdicts with the rule widened to supporting facts."""
     return three_stage(shop, "three_stage_widened", WIDENED)
 
 
-def checklist(shop: Workshop) -> Student:
+def checklist(shop: DesignContext) -> Student:
     """About 25 items from the transcript, answered one by one."""
     return _scaled(checker(shop, "checklist", "check_items", shop.checklist()), ANSWERED)
 
 
-def coverage(shop: Workshop) -> Student:
+def coverage(shop: DesignContext) -> Student:
     """Unaudited statements and their coverage, with the faithfulness of the note's own."""
     wide = checker(shop, "coverage", "check", shop.extraction("extract_wide"))
     statements = StatementCheck(
@@ -65,13 +65,13 @@ def coverage(shop: Workshop) -> Student:
     return Coverage(replace(wide, rule=ANY_FACT), statements)
 
 
-def section_coverage(shop: Workshop) -> Student:
+def section_coverage(shop: DesignContext) -> Student:
     """Experimental: coverage within the section a fact belongs to."""
     placed = checker(shop, "section_coverage", "check_placed", shop.extraction("extract_placed"))
     return _scaled(placed, PLACED)
 
 
-def union(shop: Workshop) -> Student:
+def union(shop: DesignContext) -> Student:
     """The per-fact rule or the whole-note judge's flag."""
     return Union(three_stage(shop), whole_note(shop), load_block("whole_note"))
 

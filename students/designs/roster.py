@@ -12,11 +12,11 @@ from heldout.splits.errors import BadInput
 from heldout.students.designs import controls, per_fact, single
 from heldout.students.designs.blocks import load_block
 from heldout.students.designs.word_count import WordCount
-from heldout.students.designs.workshop import Workshop
+from heldout.students.designs.workshop import DesignContext
 from heldout.students.student import Student
 
 
-class Family(StrEnum):
+class DesignGroup(StrEnum):
     """What a design is in the roster for."""
 
     ABLATION = "ablation"
@@ -31,8 +31,8 @@ class Design:
     """One design: its name, how it is built, and the block it starts from (None: a control)."""
 
     name: str
-    family: Family
-    build: Callable[[Workshop], Student]
+    family: DesignGroup
+    build: Callable[[DesignContext], Student]
     block_name: str | None
 
     @property
@@ -50,7 +50,7 @@ def _grid() -> tuple[Design, ...]:
         "score_8": single.score_repeated,
     }
     return tuple(
-        Design(name, Family.ABLATION, partial(way, design=name), f"criterion_{criterion}")
+        Design(name, DesignGroup.ABLATION, partial(way, design=name), f"criterion_{criterion}")
         for criterion in ("f", "fc")
         for answer, way in ways.items()
         for name in [f"{criterion}_{answer}"]
@@ -58,7 +58,7 @@ def _grid() -> tuple[Design, ...]:
 
 
 def _named(
-    family: Family, blocks: dict[str, str], way: Callable[..., Student]
+    family: DesignGroup, blocks: dict[str, str], way: Callable[..., Student]
 ) -> tuple[Design, ...]:
     """One way of building under several names, each with its block."""
     return tuple(
@@ -67,10 +67,10 @@ def _named(
 
 
 ROSTER: tuple[Design, ...] = (
-    Design("whole_note", Family.REFERENCE, single.whole_note, "whole_note"),
+    Design("whole_note", DesignGroup.REFERENCE, single.whole_note, "whole_note"),
     *_grid(),
     *_named(
-        Family.REFERENCE,
+        DesignGroup.REFERENCE,
         {
             "faithfulness": "faithfulness_shipped",
             "faithfulness_neutral": "faithfulness_neutral",
@@ -78,27 +78,29 @@ ROSTER: tuple[Design, ...] = (
         },
         single.faithfulness,
     ),
-    Design("engineered", Family.REFERENCE, single.engineered, "engineered"),
+    Design("engineered", DesignGroup.REFERENCE, single.engineered, "engineered"),
     *_named(
-        Family.REFERENCE,
+        DesignGroup.REFERENCE,
         {
             "geval_completeness": "geval_completeness",
             "geval_consistency": "geval_consistency",
         },
         single.geval,
     ),
-    Design("checklist", Family.REFERENCE, per_fact.checklist, "check_items"),
-    Design("coverage", Family.REFERENCE, per_fact.coverage, "check_covered"),
-    Design("per_fact_checker", Family.PIPELINE, per_fact.two_stage, "check_captured"),
-    Design("three_stage", Family.PIPELINE, per_fact.three_stage, "check_graded"),
-    Design("three_stage_widened", Family.PIPELINE, per_fact.three_stage_widened, "check_graded"),
-    Design("union", Family.PIPELINE, per_fact.union, "check_graded"),
-    Design("fact_list", Family.REFERENCE, single.fact_list, "fact_list"),
-    Design("section_coverage", Family.EXPERIMENTAL, per_fact.section_coverage, "check_placed"),
-    Design("word_count", Family.CONTROL, lambda _: WordCount(), None),
-    Design("transcript_words", Family.CONTROL, lambda _: controls.transcript_words(), None),
-    Design("constant", Family.CONTROL, lambda _: controls.constant(), None),
-    Design("random", Family.CONTROL, lambda shop: controls.random_scores(shop.run_seed), None),
+    Design("checklist", DesignGroup.REFERENCE, per_fact.checklist, "check_items"),
+    Design("coverage", DesignGroup.REFERENCE, per_fact.coverage, "check_covered"),
+    Design("per_fact_checker", DesignGroup.PIPELINE, per_fact.two_stage, "check_captured"),
+    Design("three_stage", DesignGroup.PIPELINE, per_fact.three_stage, "check_graded"),
+    Design(
+        "three_stage_widened", DesignGroup.PIPELINE, per_fact.three_stage_widened, "check_graded"
+    ),
+    Design("union", DesignGroup.PIPELINE, per_fact.union, "check_graded"),
+    Design("fact_list", DesignGroup.REFERENCE, single.fact_list, "fact_list"),
+    Design("section_coverage", DesignGroup.EXPERIMENTAL, per_fact.section_coverage, "check_placed"),
+    Design("word_count", DesignGroup.CONTROL, lambda _: WordCount(), None),
+    Design("transcript_words", DesignGroup.CONTROL, lambda _: controls.transcript_words(), None),
+    Design("constant", DesignGroup.CONTROL, lambda _: controls.constant(), None),
+    Design("random", DesignGroup.CONTROL, lambda shop: controls.random_scores(shop.run_seed), None),
 )
 
 DESIGNS = {design.name: design for design in ROSTER}

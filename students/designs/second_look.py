@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import Asking, Read
+from heldout.students.calls.answering import ReadReply, RequestBuilder
 from heldout.students.calls.call import Stage
 from heldout.students.designs.blindness import squeezed
 from heldout.students.designs.facts import Fact, lines
@@ -34,21 +34,21 @@ class SecondLook:
     """Asks for the note's own words on each absent fact; sees the note and these facts only."""
 
     frame: Frame
-    asking: Asking
+    asking: RequestBuilder
 
     async def at(
         self, note: Note, absent: Sequence[Fact], budget: Budget, sample: int
-    ) -> Read[Overturned]:
+    ) -> ReadReply[Overturned]:
         """Which of `absent` the note states after all; no call without absences."""
         if not absent:
-            return Read(Overturned(), Outcome.OK, ())
+            return ReadReply(Overturned(), Outcome.OK, ())
         prompt = self.frame.render({"facts": lines(absent), "note": note.text})
         spec = self.asking.spec(Stage.SECOND_LOOK, note, prompt, budget, sample)
         asked = tuple(fact.id for fact in absent)
         question = KeyedQuestion(spec, asked, QUOTES, self.asking.run_seed)
         read = await ask_keyed(self.asking.caller, question)
         value = None if read.value is None else verified(read.value, note.text)
-        return Read(value, read.outcome, read.calls, read.detail)
+        return ReadReply(value, read.outcome, read.calls, read.detail)
 
 
 def verified(quotes: Mapping[str, str], note: str) -> Overturned:

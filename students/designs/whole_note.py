@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import Asking, Calls, ask
+from heldout.students.calls.answering import CompletionClient, RequestBuilder, ask
 from heldout.students.calls.call import Stage
 from heldout.students.contracts import Contract, ScoreContract
 from heldout.students.flag_rules import AtMost, FlagRule
@@ -27,7 +27,7 @@ class WholeNoteJudge:
 
     frame: Frame
     pin: ModelPin
-    caller: Calls
+    caller: CompletionClient
     run_seed: int
     contract: Contract = ZERO_TO_TEN
     rule: FlagRule | None = SEVEN_OR_LESS
@@ -51,7 +51,7 @@ class WholeNoteJudge:
 
     async def answer(self, prompt: str, note: Note, budget: Budget, sample: int) -> Judgement:
         """The judgement of `note` that `prompt` asks for."""
-        asking = Asking(self.pin, self.caller, self.run_seed, self.occasion)
+        asking = RequestBuilder(self.pin, self.caller, self.run_seed, self.occasion)
         spec = asking.spec(Stage.JUDGE, note, prompt, budget, sample)
         read = await ask(self.caller, spec, self.contract.parse, self.run_seed)
         if read.value is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.students.calls.answering import Asking, Calls
+from heldout.students.calls.answering import CompletionClient, RequestBuilder
 from heldout.students.calls.call import Stage
 from heldout.students.designs.audit import Audited
 from heldout.students.designs.facts import Extraction
@@ -32,7 +32,7 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class Workshop:
+class DesignContext:
     """Where designs are built.
 
     `run_seed` enters every call about a note and none about a consultation; `occasion` buys the
@@ -40,7 +40,7 @@ class Workshop:
     """
 
     roles: Roles
-    caller: Calls
+    caller: CompletionClient
     run_seed: int
     facts_budget: Budget = FACTS_BUDGET
     occasion: str = ""
@@ -74,6 +74,6 @@ class Workshop:
         """The second look at absences."""
         return SecondLook(load_frame("second_look"), self.asking(self.roles.second_look))
 
-    def asking(self, pin: ModelPin) -> Asking:
+    def asking(self, pin: ModelPin) -> RequestBuilder:
         """How `pin` is asked about notes."""
-        return Asking(pin, self.caller, self.run_seed, self.occasion)
+        return RequestBuilder(pin, self.caller, self.run_seed, self.occasion)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
 
-class FinishReason(StrEnum):
+class StopReason(StrEnum):
     """Why a model stopped: done, at the token cap, or a content filter."""
 
     STOP = "stop"
@@ -93,7 +93,7 @@ class ChatReply:
     """
 
     text: str
-    finish: FinishReason
+    finish: StopReason
     usage: Usage
     usd: float | None
     model: str

@@ -10,7 +10,7 @@ from heldout.students.models.chat import Budget, ChatModel
 from heldout.students.models.efforts import effort_faults
 from heldout.students.models.litellm_client import LiteLLMModel, check_parameters
 from heldout.students.models.openai_client import OpenAICompatibleModel
-from heldout.students.models.pins import Door, PinnedModel
+from heldout.students.models.pins import ClientKind, PinnedModel
 
 
 @asynccontextmanager
@@ -27,7 +27,7 @@ async def open_models(
         for model in models:
             if model.pin.id in opened:
                 continue
-            if model.door is Door.SIMULATED:
+            if model.door is ClientKind.SIMULATED:
                 opened[model.pin.id] = simulated[model.pin.id]
                 continue
             connected = _connected(model)
@@ -37,7 +37,7 @@ async def open_models(
 
 
 def _connected(model: PinnedModel) -> OpenAICompatibleModel | LiteLLMModel:
-    if model.door is Door.DIRECT and model.api_base is not None:
+    if model.door is ClientKind.DIRECT and model.api_base is not None:
         return OpenAICompatibleModel(model.api_base, model.key_env, cap_field=model.cap_field)
 
     return LiteLLMModel(model.api_base, model.key_env)
@@ -49,7 +49,7 @@ def model_faults(model: PinnedModel, budget: Budget, where: str) -> list[Fault]:
     `where` is the option that asks for it. Imports LiteLLM for a model that is called through it.
     """
     faults = effort_faults(model, budget, where)
-    if faults or model.door is not Door.LITELLM:
+    if faults or model.door is not ClientKind.LITELLM:
         return faults
 
     return check_parameters(model, budget, where)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from heldout.splits.errors import Fault
 from heldout.students.models.chat import Budget
-from heldout.students.models.pins import Door, PinnedModel
+from heldout.students.models.pins import ClientKind, PinnedModel
 
 ORDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """From the least reasoning to the most; other words are a provider's own."""
@@ -15,11 +15,11 @@ ORDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 def effort_faults(model: PinnedModel, budget: Budget, where: str) -> list[Fault]:
     """What is wrong with the effort `budget` asks of `model`; `where` is the option that asks."""
     effort = budget.reasoning_effort
-    if effort is None or model.door is Door.SIMULATED:
+    if effort is None or model.door is ClientKind.SIMULATED:
         return []
     place = f"{where} {model.pin.id}"
     if model.efforts is None:
-        if model.door is Door.LITELLM:
+        if model.door is ClientKind.LITELLM:
             return []
         return [
             Fault(

@@ -10,17 +10,17 @@ from heldout.students.models.chat import (
     ChatModel,
     ChatReply,
     ChatRequest,
-    FinishReason,
     Message,
     ModelPin,
+    StopReason,
 )
 from heldout.students.models.litellm_client import litellm_module
 
 PROVIDER = "sim"
 OPENAI_NAMES = {
-    FinishReason.STOP: "stop",
-    FinishReason.LENGTH: "length",
-    FinishReason.FILTER: "content_filter",
+    StopReason.STOP: "stop",
+    StopReason.LENGTH: "length",
+    StopReason.FILTER: "content_filter",
 }
 
 

@@ -12,24 +12,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.splits.errors import InfrastructureFailure
-from heldout.students.models.chat import ChatReply, FinishReason, ModelPin, Usage
+from heldout.students.models.chat import ChatReply, ModelPin, StopReason, Usage
 from heldout.students.models.prices import cost_usd
 from heldout.students.models.secrets import Redact, redact
 
 FINISHES = {
-    "stop": FinishReason.STOP,
-    "eos": FinishReason.STOP,
-    "end_turn": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-    "length": FinishReason.LENGTH,
-    "max_tokens": FinishReason.LENGTH,
-    "model_length": FinishReason.LENGTH,
-    "content_filter": FinishReason.FILTER,
-    "content_filtered": FinishReason.FILTER,
-    "safety": FinishReason.FILTER,
-    "refusal": FinishReason.FILTER,
-    "recitation": FinishReason.FILTER,
-    "prohibited_content": FinishReason.FILTER,
+    "stop": StopReason.STOP,
+    "eos": StopReason.STOP,
+    "end_turn": StopReason.STOP,
+    "stop_sequence": StopReason.STOP,
+    "length": StopReason.LENGTH,
+    "max_tokens": StopReason.LENGTH,
+    "model_length": StopReason.LENGTH,
+    "content_filter": StopReason.FILTER,
+    "content_filtered": StopReason.FILTER,
+    "safety": StopReason.FILTER,
+    "refusal": StopReason.FILTER,
+    "recitation": StopReason.FILTER,
+    "prohibited_content": StopReason.FILTER,
     "insufficient_system_resource": None,
 }
 """How endings are called; None is an ending that is the provider's fault."""
@@ -48,10 +48,10 @@ def normalised(body: Body, pin: ModelPin, clean: Redact) -> ChatReply:
     finish = _finish(choice, message)
     text, reasoning = _texts(message)
     usage = _usage(body.get("usage") or {})
-    if finish is FinishReason.STOP and text is None and not reasoning:
+    if finish is StopReason.STOP and text is None and not reasoning:
         raise InfrastructureFailure("a reply without content", kind="no_content")
     # A filtered prompt was never read, so some providers count nothing for it.
-    if usage.total == 0 and finish is not FinishReason.FILTER:
+    if usage.total == 0 and finish is not StopReason.FILTER:
         raise InfrastructureFailure("a reply without token usage", kind="no_usage")
     return ChatReply(
         text=clean(text or ""),
@@ -67,7 +67,7 @@ def normalised(body: Body, pin: ModelPin, clean: Redact) -> ChatReply:
 def filtered(pin: ModelPin, said: str) -> ChatReply:
     """The reply to a request that a content filter turned down with an error status."""
     usd = cost_usd(pin, 0, 0)
-    return ChatReply("", FinishReason.FILTER, Usage(), usd, pin.id, raw=redact(said))
+    return ChatReply("", StopReason.FILTER, Usage(), usd, pin.id, raw=redact(said))
 
 
 def _first_choice(body: Body) -> Body:
@@ -79,7 +79,7 @@ def _first_choice(body: Body) -> Body:
     raise InfrastructureFailure(f"a reply without choices{detail}", kind="no_choices")
 
 
-def _finish(choice: Body, message: Body) -> FinishReason:
+def _finish(choice: Body, message: Body) -> StopReason:
     said = str(choice.get("finish_reason")).lower()
     finish = FINISHES.get(said)
     if finish is None:
@@ -88,7 +88,7 @@ def _finish(choice: Body, message: Body) -> FinishReason:
         raise InfrastructureFailure(
             f"a reply that ended with finish_reason {said!r}{detail}", kind="broken_off"
         )
-    return FinishReason.FILTER if message.get("refusal") else finish
+    return StopReason.FILTER if message.get("refusal") else finish
 
 
 def _texts(message: Body) -> tuple[str | None, str]:

@@ -22,7 +22,7 @@ COMPATIBLE = frozenset({"openai", "hosted_vllm", "llamafile", "lm_studio", "cust
 """Providers whose own endpoints (`api_base`) speak the OpenAI protocol."""
 
 
-class Door(StrEnum):
+class ClientKind(StrEnum):
     """The way to a model: in process, straight to an OpenAI-compatible server, or LiteLLM."""
 
     SIMULATED = "simulated"
@@ -40,7 +40,7 @@ class PinnedModel:
 
     name: str
     pin: ModelPin
-    door: Door
+    door: ClientKind
     api_base: str | None = None
     key_env: str | None = None
     efforts: tuple[str, ...] | None = None
@@ -72,7 +72,7 @@ class Pins:
 def simulated_pins() -> dict[str, PinnedModel]:
     """The models that come with Heldout; their price is known to be 0."""
     return {
-        name: PinnedModel(name, ModelPin(name, 1.0, {}, 0.0, 0.0, 0.0), Door.SIMULATED)
+        name: PinnedModel(name, ModelPin(name, 1.0, {}, 0.0, 0.0, 0.0), ClientKind.SIMULATED)
         for name in SIMULATED
     }
 
@@ -106,7 +106,8 @@ def _pinned(name: str, entry: Entry) -> PinnedModel:
     return PinnedModel(
         name=name,
         pin=pin,
-        door=(entry.door and Door(entry.door)) or (Door.DIRECT if direct else Door.LITELLM),
+        door=(entry.door and ClientKind(entry.door))
+        or (ClientKind.DIRECT if direct else ClientKind.LITELLM),
         api_base=entry.api_base,
         key_env=entry.key_env,
         efforts=None if entry.efforts is None else tuple(entry.efforts),

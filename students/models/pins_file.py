@@ -35,7 +35,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Prices(Strict):
+class TokenPrices(Strict):
     """USD a million tokens, and the day they were looked up."""
 
     prompt: Price
@@ -55,7 +55,7 @@ class Entry(Strict):
     key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     door: Literal["direct", "litellm"] | None = None
     cap_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    prices: Prices | None = None
+    prices: TokenPrices | None = None
 
 
 RESERVED = frozenset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from heldout.students.models.chat import Budget, ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.chat import Budget, ChatReply, ChatRequest, StopReason, Usage
 from heldout.students.simulated.contracts import (
     audit,
     check,
@@ -16,12 +16,12 @@ from heldout.students.simulated.contracts import (
     whole_note,
 )
 from heldout.students.simulated.contracts.draft import TOKENS_A_WORD, Draft, tokens_of
-from heldout.students.simulated.prompt import Prompt, prompt_of
+from heldout.students.simulated.prompt import SeenPrompt, prompt_of
 from heldout.students.simulated.working import Mind
 
 JUDGE_ID = "sim/judge"
 
-_CONTRACTS: tuple[tuple[str, Callable[[Prompt, Mind], Draft]], ...] = (
+_CONTRACTS: tuple[tuple[str, Callable[[SeenPrompt, Mind], Draft]], ...] = (
     ('{"facts"', extract.facts),
     ('{"items"', extract.items),
     ('{"grades"', audit.answer),
@@ -71,14 +71,14 @@ def reply_from(draft: Draft, request: ChatRequest) -> ChatReply:
     if written > budget.max_tokens:
         cut = _cut(draft.text, budget.max_tokens)
         usage = Usage(prompt=prompt_tokens, completion=budget.max_tokens)
-        return ChatReply(cut, FinishReason.LENGTH, usage, 0.0, request.pin.id, raw=cut)
+        return ChatReply(cut, StopReason.LENGTH, usage, 0.0, request.pin.id, raw=cut)
     spent = min(budget.max_tokens, max(written, round(written + draft.working)))
     usage = Usage(
         prompt=prompt_tokens,
         completion=spent,
         reasoning=spent - written if _reasons(budget) else 0,
     )
-    return ChatReply(draft.text, FinishReason.STOP, usage, 0.0, request.pin.id, raw=draft.text)
+    return ChatReply(draft.text, StopReason.STOP, usage, 0.0, request.pin.id, raw=draft.text)
 
 
 def _reasons(budget: Budget) -> bool:

@@ -16,7 +16,7 @@ _BUCKET = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Concept:
+class LexiconTerm:
     """A clinical idea; `category` is a heading of the lexicon such as `symptom`."""
 
     name: str
@@ -36,7 +36,7 @@ class Form:
     that in other letters are another word («ED», «runs»).
     """
 
-    concept: Concept
+    concept: LexiconTerm
     words: tuple[str, ...]
     denies: bool = False
     exact: str = ""
@@ -105,7 +105,7 @@ def read_forms(text: str) -> list[Form]:
             category = line[1:-1]
             continue
         name, *entries = (entry.strip() for entry in line.split(","))
-        concept = Concept(name, category)
+        concept = LexiconTerm(name, category)
         for entry in [*entries, name] if concept.is_detail else entries:
             words = _pattern(entry.lstrip("~="))
             exact = entry[1:] if entry.startswith("=") else ""

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 from heldout.students.simulated.mentions import Mention
 from heldout.students.simulated.reading import (
-    Fact,
     NoteReading,
-    Statement,
+    ReadFact,
+    ReadStatement,
     TranscriptReading,
     read_note,
     read_transcript,
@@ -60,7 +60,7 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class FactComparison:
     """Sights by fact, in the order of the transcript's facts, and support by statement."""
 
     transcript: TranscriptReading
@@ -70,10 +70,10 @@ class Comparison:
 
 
 @lru_cache(maxsize=16384)
-def compare(transcript: str, note: str) -> Comparison:
+def compare(transcript: str, note: str) -> FactComparison:
     """The two texts side by side."""
     said, written = read_transcript(transcript), read_note(note)
-    return Comparison(
+    return FactComparison(
         said,
         written,
         tuple(sights_of(fact, written) for fact in said.facts),
@@ -81,7 +81,7 @@ def compare(transcript: str, note: str) -> Comparison:
     )
 
 
-def sights_of(fact: Fact, note: NoteReading) -> tuple[Sight, ...]:
+def sights_of(fact: ReadFact, note: NoteReading) -> tuple[Sight, ...]:
     """Every mention of `fact` in `note`; without headings every place is the right one."""
     return tuple(
         Sight(
@@ -95,7 +95,7 @@ def sights_of(fact: Fact, note: NoteReading) -> tuple[Sight, ...]:
     )
 
 
-def is_reversed(fact: Fact, mention: Mention) -> bool:
+def is_reversed(fact: ReadFact, mention: Mention) -> bool:
     """True if polarity, effect or certainty of `mention` is none that the fact was stated with."""
     return (
         mention.negated not in fact.denials
@@ -104,7 +104,7 @@ def is_reversed(fact: Fact, mention: Mention) -> bool:
     )
 
 
-def is_altered(fact: Fact, mention: Mention) -> bool:
+def is_altered(fact: ReadFact, mention: Mention) -> bool:
     """True if `mention` measures something otherwise than the transcript does."""
     return any(
         kind in MEASURED and kind in fact.details and value not in fact.details[kind]
@@ -112,7 +112,7 @@ def is_altered(fact: Fact, mention: Mention) -> bool:
     )
 
 
-def missing_share(fact: Fact, mention: Mention) -> float:
+def missing_share(fact: ReadFact, mention: Mention) -> float:
     """Share of the fact's kinds of detail of which `mention` gives none of the stated values."""
     if not fact.details:
         return 0.0
@@ -124,7 +124,7 @@ def missing_share(fact: Fact, mention: Mention) -> float:
     return lacking / len(fact.details)
 
 
-def _support(statement: Statement, said: TranscriptReading) -> Support:
+def _support(statement: ReadStatement, said: TranscriptReading) -> Support:
     names = {mention.concept.name for mention in statement.mentions}
     unknown = names - said.concepts
     heard = sum(1 for word in statement.content if word in said.stems)
@@ -143,7 +143,7 @@ def _support(statement: Statement, said: TranscriptReading) -> Support:
     )
 
 
-def _conflicts(statement: Statement, said: TranscriptReading) -> tuple[bool, int, bool]:
+def _conflicts(statement: ReadStatement, said: TranscriptReading) -> tuple[bool, int, bool]:
     """(contrary to the transcript, how often that says so, gives another number)."""
     times, contrary, altered = 0, False, False
     for mention in statement.mentions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from heldout.students.simulated.lexicon import Concept, Form
+from heldout.students.simulated.lexicon import Form, LexiconTerm
 
 WINDOW = 70
 """Characters over which a denial, a number or a side still belongs to a concept."""
@@ -32,7 +32,7 @@ class Mention:
     details: frozenset[Detail] = frozenset()
 
     @property
-    def concept(self) -> Concept:
+    def concept(self) -> LexiconTerm:
         """What is mentioned."""
         return self.form.concept
 

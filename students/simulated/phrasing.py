@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from heldout.students.simulated.mentions import Mention
-from heldout.students.simulated.reading import Fact
+from heldout.students.simulated.reading import ReadFact
 from heldout.students.simulated.sections import home_of, kinds_of
 from heldout.students.simulated.sentences import read_sentence
 from heldout.students.simulated.weight import SECTION_NAMES
@@ -32,14 +32,14 @@ _BRACKET = re.compile(r"^\[(?P<section>[^\]]{2,30})\]\s*")
 _HEADING = re.compile(r"^(?P<head>[A-Za-z ]{3,24}):")
 
 
-def detail_texts(fact: Fact) -> tuple[str, ...]:
+def detail_texts(fact: ReadFact) -> tuple[str, ...]:
     """`fact` without its details, then once with each of them alone."""
     bare = fact_text(replace(fact, details={}))
     single = [kind for kind, values in sorted(fact.details.items()) if len(values) == 1]
     return (bare, *(fact_text(replace(fact, details={k: fact.details[k]})) for k in single))
 
 
-def fact_text(fact: Fact) -> str:
+def fact_text(fact: ReadFact) -> str:
     """`fact` in one line, in the speakers' own words where there are any."""
     prefix = _PREFIX.get(fact.phase) or _CATEGORY_PREFIX.get(fact.category, "")
     denied = "no " if fact.denials == {True} else ""
@@ -70,7 +70,7 @@ def _duration(days: float) -> str:
 
 
 @lru_cache(maxsize=65536)
-def fact_from(text: str) -> Fact | None:
+def fact_from(text: str) -> ReadFact | None:
     """The fact that a line of text states, None if no known concept stands in it.
 
     A section in brackets or a heading before the fact says where it belongs.
@@ -101,12 +101,12 @@ def _home(bracket: re.Match[str] | None, heading: re.Match[str] | None, main: Me
     return next(iter(sorted(kinds_of(named))), own)
 
 
-def _fact(main: Mention, mentions: list[Mention], text: str, home: str) -> Fact:
+def _fact(main: Mention, mentions: list[Mention], text: str, home: str) -> ReadFact:
     details: dict[str, set[str]] = {}
     for kind, value in (detail for mention in mentions for detail in mention.details):
         if (kind, value) != ("relation", "family"):  # «family history» names nobody
             details.setdefault(kind, set()).add(value)
-    return Fact(
+    return ReadFact(
         key=main.key,
         forms=frozenset((main.form,)),
         category=main.concept.category,

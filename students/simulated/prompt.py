@@ -16,7 +16,7 @@ ORDER = ("transcript", "facts", "items", "note", "instructions", "answer_format"
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class SeenPrompt:
     """The parts of one rendered frame; a part that the frame lacks is empty.
 
     `facts` are (id, text) of the facts or items listed.
@@ -29,7 +29,7 @@ class Prompt:
     facts: tuple[tuple[str, str], ...]
 
 
-def prompt_of(messages: Sequence[Message]) -> Prompt | None:
+def prompt_of(messages: Sequence[Message]) -> SeenPrompt | None:
     """The frame in `messages`, None if there is none.
 
     A retry repeats the conversation: the frame is the first message that holds one.
@@ -41,7 +41,7 @@ def prompt_of(messages: Sequence[Message]) -> Prompt | None:
 
 
 @lru_cache(maxsize=64)
-def parse(text: str) -> Prompt | None:
+def parse(text: str) -> SeenPrompt | None:
     """The parts of a rendered frame.
 
     Texts may hold the frame's own markers. Of several seams into the instructions or the contract
@@ -62,7 +62,7 @@ def parse(text: str) -> Prompt | None:
         parts[name] = text[seam.end() : before]
         name, before = seam["shut"], seam.start()
     parts |= _texts(text, first, [m for m in seams if m.end() <= before + 1], name, before)
-    return Prompt(
+    return SeenPrompt(
         transcript=parts.get("transcript", ""),
         note=parts.get("note", ""),
         block=parts.get("instructions", ""),

@@ -26,7 +26,7 @@ _EVIDENCE_WORDS = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ReadFact:
     """A fact of a transcript: one concept with everything said of it.
 
     `denials` and `doubts` are the polarities and degrees of doubt it was stated with, `effects`
@@ -58,14 +58,14 @@ class TranscriptReading:
     """Facts in the order in which they came up, and everything that was so much as mentioned."""
 
     digest: str
-    facts: tuple[Fact, ...]
+    facts: tuple[ReadFact, ...]
     concepts: frozenset[str]
     stems: frozenset[str]
-    by_name: dict[str, tuple[Fact, ...]]
+    by_name: dict[str, tuple[ReadFact, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ReadStatement:
     """One sentence of a note: its mentions, and its other words of content."""
 
     text: str
@@ -80,7 +80,7 @@ class NoteReading:
 
     digest: str
     mentions: dict[tuple[str, str], tuple[tuple[Mention, frozenset[str]], ...]]
-    statements: tuple[Statement, ...]
+    statements: tuple[ReadStatement, ...]
     homes: frozenset[str]
 
 
@@ -105,7 +105,7 @@ def read_transcript(text: str) -> TranscriptReading:
     words = words_of(blanked)
     mentions = list(_spoken(words, blanked))
     facts = _facts(mentions, text)
-    by_name: dict[str, list[Fact]] = {}
+    by_name: dict[str, list[ReadFact]] = {}
     for fact in facts:
         by_name.setdefault(fact.name, []).append(fact)
     asked = frozenset(m.concept.name for m, _ in mentions)
@@ -127,7 +127,7 @@ def _spoken(words: Words, text: str) -> Iterator[tuple[Mention, bool]]:
     yield from talk.leave()
 
 
-def _facts(mentions: list[tuple[Mention, bool]], text: str) -> tuple[Fact, ...]:
+def _facts(mentions: list[tuple[Mention, bool]], text: str) -> tuple[ReadFact, ...]:
     grouped: dict[tuple[str, str], list[Mention]] = {}
     for mention, states in mentions:
         if states:
@@ -135,14 +135,14 @@ def _facts(mentions: list[tuple[Mention, bool]], text: str) -> tuple[Fact, ...]:
     return tuple(_fact(key, several, text) for key, several in grouped.items())
 
 
-def _fact(key: tuple[str, str], several: list[Mention], text: str) -> Fact:
+def _fact(key: tuple[str, str], several: list[Mention], text: str) -> ReadFact:
     details: dict[str, set[str]] = {}
     for mention in several:
         for kind, value in mention.details:
             details.setdefault(kind, set()).add(value)
     first = several[0]
     phase = next((m.phase for m in several if m.phase), "")
-    return Fact(
+    return ReadFact(
         key=key,
         forms=frozenset(m.form for m in several),
         category=first.concept.category,
@@ -215,7 +215,7 @@ def _kinds_at(sections: list[tuple[int, frozenset[str]]], place: int) -> frozens
     return current
 
 
-def _statement(words: Words, sentence: Sentence) -> Statement:
+def _statement(words: Words, sentence: Sentence) -> ReadStatement:
     covered = [(m.start, m.end) for m in sentence.mentions]
     content = frozenset(
         words.stems[place]
@@ -229,4 +229,4 @@ def _statement(words: Words, sentence: Sentence) -> Statement:
     values = frozenset(
         detail for mention in sentence.mentions for detail in mention.details
     ) | frozenset(sentence.loose)
-    return Statement(words.text[start:end], tuple(sentence.mentions), content, values)
+    return ReadStatement(words.text[start:end], tuple(sentence.mentions), content, values)

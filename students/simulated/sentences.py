@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from heldout.students.simulated import cues
 from heldout.students.simulated.colour import Colour
-from heldout.students.simulated.lexicon import Concept, Form, lexicon
+from heldout.students.simulated.lexicon import Form, LexiconTerm, lexicon
 from heldout.students.simulated.mentions import WINDOW, Detail, Mention, Sentence
 from heldout.students.simulated.values import values_in
 from heldout.students.simulated.words import Words
@@ -107,8 +107,8 @@ def _is_side(stems: list[str], place: int) -> bool:
     return before not in ("i", "he", "she", "they", "we", "have", "when", "has")
 
 
-_SCORE_FORM = Form(Concept("severity", "quality"), ("severity",))
-_PRESSURE_FORM = Form(Concept("blood pressure", "sign"), ("bp",))
+_SCORE_FORM = Form(LexiconTerm("severity", "quality"), ("severity",))
+_PRESSURE_FORM = Form(LexiconTerm("blood pressure", "sign"), ("bp",))
 
 
 def _bare_readings(

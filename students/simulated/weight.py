@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heldout.students.simulated.reading import Fact
+from heldout.students.simulated.reading import ReadFact
 
 SEVERITIES = ("critical", "supporting", "peripheral")
 _CRITICAL_PHASES = frozenset(("safety", "diagnosis", "allergy", "plan"))
@@ -18,7 +18,7 @@ SECTION_NAMES = {
 """Section kinds by the names that a placed extraction uses."""
 
 
-def severity_of(fact: Fact) -> str:
+def severity_of(fact: ReadFact) -> str:
     """The grade of leaving `fact` out, by what kind of fact it is."""
     if fact.phase in _CRITICAL_PHASES or fact.category in _CRITICAL:
         return "critical"

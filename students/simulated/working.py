@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from heldout.splits.randomness import uniform
 from heldout.students.models.chat import Budget, ChatRequest
 from heldout.students.simulated.effects import EFFECTS, Effects, Scale
-from heldout.students.simulated.matching import Comparison, Sight, Support
-from heldout.students.simulated.reading import Fact
+from heldout.students.simulated.matching import FactComparison, Sight, Support
+from heldout.students.simulated.reading import ReadFact
 from heldout.students.simulated.skills import Skill, read_block
 
 ATTRIBUTES = (Skill.VALUES, Skill.PARAPHRASE, Skill.PARTIAL, Skill.PLACEMENT, Skill.POLARITY)
@@ -83,7 +83,7 @@ def chance(what: str, key: str) -> float:
 class CheckedFact:
     """One fact looked up: credit from 0 (lost or wrong) to 1 (held), and what is wrong with it."""
 
-    fact: Fact
+    fact: ReadFact
     credit: float
     remark: str
 
@@ -98,12 +98,12 @@ class Worked:
 
     facts: tuple[CheckedFact, ...]
     listed: int
-    salient: tuple[Fact, ...]
+    salient: tuple[ReadFact, ...]
     findings: tuple[Support, ...]
     tokens: float
 
 
-def work(mind: Mind, seen: Comparison, *, given: bool = False) -> Worked:
+def work(mind: Mind, seen: FactComparison, *, given: bool = False) -> Worked:
     """Work through `seen` as far as the budget goes; `given`: the prompt lists the facts."""
     if not any(mind.holds(Skill.INVENTORY, _key(seen, fact)) for fact in seen.transcript.facts):
         findings, spent = objections(mind, seen, mind.room)
@@ -119,11 +119,11 @@ def work(mind: Mind, seen: Comparison, *, given: bool = False) -> Worked:
     return Worked(facts, listed, salient, findings, spent + cost)
 
 
-def _key(seen: Comparison, fact: Fact) -> str:
+def _key(seen: FactComparison, fact: ReadFact) -> str:
     return f"{seen.transcript.digest}/{fact.key[0]}/{fact.key[1]}"
 
 
-def _browse(mind: Mind, seen: Comparison) -> tuple[CheckedFact, ...]:
+def _browse(mind: Mind, seen: FactComparison) -> tuple[CheckedFact, ...]:
     """The few facts of a given list that are looked up by a judge not asked to go through it."""
     return tuple(
         check_fact(mind, fact, sights, _key(seen, fact), seen.note.digest)
@@ -134,7 +134,7 @@ def _browse(mind: Mind, seen: Comparison) -> tuple[CheckedFact, ...]:
 
 
 def _inventory(
-    mind: Mind, seen: Comparison, room: float, *, given: bool
+    mind: Mind, seen: FactComparison, room: float, *, given: bool
 ) -> tuple[tuple[CheckedFact, ...], int, float]:
     """List first, check afterwards; a list that fills the room leaves nothing checked."""
     listing = 0.0 if given else mind.effects.prices.listing * mind.scale.price
@@ -154,7 +154,7 @@ def _inventory(
 
 
 def check_fact(
-    mind: Mind, fact: Fact, sights: tuple[Sight, ...], key: str, note: str
+    mind: Mind, fact: ReadFact, sights: tuple[Sight, ...], key: str, note: str
 ) -> CheckedFact:
     """The credit that `fact` gets for what the note holds of it."""
     credit, remark = _credit(mind, sights, key)
@@ -189,7 +189,7 @@ def _credit(mind: Mind, sights: tuple[Sight, ...], key: str) -> tuple[float, str
     return best, "recorded in part or in another place"
 
 
-def objections(mind: Mind, seen: Comparison, room: float) -> tuple[tuple[Support, ...], float]:
+def objections(mind: Mind, seen: FactComparison, room: float) -> tuple[tuple[Support, ...], float]:
     """Statements of the note that the judge objects to, as far as `room` goes."""
     price = mind.effects.prices.statement
     reached = min(len(seen.support), int(room / price))
@@ -213,7 +213,7 @@ def _objects(mind: Mind, support: Support, key: str) -> bool:
     return support.altered and mind.holds(Skill.VALUES, key)
 
 
-def _salient(mind: Mind, seen: Comparison) -> tuple[Fact, ...]:
+def _salient(mind: Mind, seen: FactComparison) -> tuple[ReadFact, ...]:
     """What nobody could overlook: the facts spoken of most that the note lacks."""
     often = sorted(
         (

@@ -22,7 +22,7 @@ from heldout.experiments.practice.session import JudgeOptions
 from heldout.gepa.emission import emit
 from heldout.splits.hashing import sha256_text
 from heldout.students.frames import load_frame
-from heldout.students.models.chat import ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.chat import ChatReply, ChatRequest, StopReason, Usage
 
 BLOCK = "List every fact of the consultation first, then look each one up in the note."
 TURNS, SENTENCES = 60, 25
@@ -40,7 +40,7 @@ class Instant:
         self.asked += 1
         score = 5 if len(request.messages[0].content) % 10 == 0 else 9
         text = json.dumps({"assessment": "Nothing is missing from this note.", "score": score})
-        return ChatReply(text, FinishReason.STOP, Usage(2000, 40), 0.001, "stub")
+        return ChatReply(text, StopReason.STOP, Usage(2000, 40), 0.001, "stub")
 
 
 def measure(folder: Path, notes: int) -> dict[str, float]:

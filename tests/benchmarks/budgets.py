@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.practice.budget_probe import budget_probe
 from heldout.experiments.practice.ladder import Ladder
 from heldout.experiments.practice.loaded_prompt import from_run, load_prompt
@@ -76,7 +76,7 @@ def search(seed: int, budget: Budget, folder: Path) -> Searched:
         "tracking.enabled=false",
     ]
     folder = folder / f"{budget.max_tokens}-{seed}"
-    run = start(prepare(CONFIG, settings, folder), folder, Options(quiet=True)).run
+    run = start(prepare(CONFIG, settings, folder), folder, RunOptions(quiet=True)).run
     probe = budget_probe(load_prompt(str(folder)), PROBES, JudgeOptions(seed=seed))
     blocks = [c.block or "" for c in run.candidates.values() if c.kind is not Origin.SEED]
     assert run.winner is not None
@@ -94,13 +94,13 @@ def ladder(folder: Path, run: Path, replicates: int) -> Ladder:
     """The inventory block beside the one without, on notes that no search has seen."""
     pairs, consultations = folder / "fresh.jsonl", folder / "fresh.consultations.jsonl"
     write_jsonl(draw(CONSULTATIONS, BENCHMARK_SEED), pairs, consultations)
-    taken = from_run(run, "plain")
+    prompt = from_run(run, "plain")
     report = rerun(
-        replace(taken, name="inventory", block=INVENTORY),
+        replace(prompt, name="inventory", block=INVENTORY),
         RUNGS,
         NoteFile(pairs, consultations),
         JudgeOptions(seed=11),
-        control=replace(taken, name="no inventory", block=PLAIN),
+        control=replace(prompt, name="no inventory", block=PLAIN),
         out=folder / "ladder",
         replicates=replicates,
     )

@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.local_server import PORT, local_server
 from heldout.students.calls.call import Stage
 from heldout.students.calls.transfer import read_rows
@@ -60,7 +60,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, local_server(port=PORT, threads=options.threads):
         run = Path(folder) / "run"
         began = time.monotonic()
-        ended = start(prepare(CONFIG, ["tracking.enabled=false"], run), run, Options(quiet=True))
+        ended = start(prepare(CONFIG, ["tracking.enabled=false"], run), run, RunOptions(quiet=True))
         took = time.monotonic() - began
         rows = list(read_rows(f"sqlite:///{ended.files.store}"))
     print(f"{len(rows)} calls in {took:.0f} s, decision {ended.run.decision}")

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, sync
-from heldout.experiments.tracking.opening import open_door
+from heldout.experiments.tracking.client import TrackingClient
 from heldout.experiments.tracking.ui import SERVER_ENVIRONMENT, server_command
 from heldout.gepa.record.journal import read_journal
 from heldout.gepa.record.run import Run
@@ -102,7 +102,7 @@ def _store() -> Iterator[str]:
     """An empty store whose tables are there: making them takes seconds, once."""
     with tempfile.TemporaryDirectory(prefix="heldout-") as folder:
         uri = f"sqlite:///{folder}/mlflow.db"
-        open_door(TrackingSettings(uri, "unrelated"))
+        TrackingClient(TrackingSettings(uri, "unrelated"))
         yield uri
 
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.synthetic import draw
 from heldout.students.calls.store import CallStore
@@ -43,7 +43,7 @@ def reflections(folder, pytestconfig, pins):
     config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
     small = ("benchmark.synthetic.consultations=14", "search.iterations=10", "search.stall=10")
     settings = (*small, "tracking.enabled=false")
-    ended = start(prepare(config, settings, folder / "run"), folder / "run", Options(quiet=True))
+    ended = start(prepare(config, settings, folder / "run"), folder / "run", RunOptions(quiet=True))
     run_id = ended.run.run_id
     store = CallStore(f"sqlite:///{ended.files.store}", run_id)
     asked = [call for call in store.calls() if call.messages is not None][:10]

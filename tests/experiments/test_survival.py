@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.gepa.record import journal as journal_module
 from heldout.gepa.record.journal import RunJournal
 from heldout.splits.errors import BadInput, StoreUnavailable
@@ -25,7 +25,7 @@ SMALL = (
     "tracking.enabled=false",
     "concurrency=4",
 )
-QUIET = Options(quiet=True)
+QUIET = RunOptions(quiet=True)
 pytestmark = pytest.mark.campaign
 
 

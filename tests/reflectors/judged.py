@@ -15,9 +15,9 @@ from heldout.students.models.chat import (
     Budget,
     ChatReply,
     ChatRequest,
-    FinishReason,
     Message,
     ModelPin,
+    StopReason,
     Usage,
 )
 from heldout.students.student import Judgement, Outcome
@@ -87,4 +87,4 @@ class Hostile:
 
     async def complete(self, request):
         reply = self.copy(request.messages[-1].content)
-        return ChatReply(reply, FinishReason.STOP, Usage(), 0.0, "hostile")
+        return ChatReply(reply, StopReason.STOP, Usage(), 0.0, "hostile")

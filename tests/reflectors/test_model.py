@@ -12,7 +12,7 @@ from heldout.reflectors.reflector import MergeContext, RewriteContext
 from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.splits.randomness import call_seed
 from heldout.students.calls.call import Stage
-from heldout.students.models.chat import FinishReason
+from heldout.students.models.chat import StopReason
 
 REWRITE = RewriteContext("i01", SEED, pairs())
 MERGE = MergeContext("i02", SEED, "Other.", pairs((0,)), pairs((1,)))
@@ -73,7 +73,7 @@ def test_an_empty_block_is_told_from_no_block():
     assert asyncio.run(model.rewrite(REWRITE)).block == ""
 
 
-@pytest.mark.parametrize("finish", [FinishReason.LENGTH, FinishReason.FILTER])
+@pytest.mark.parametrize("finish", [StopReason.LENGTH, StopReason.FILTER])
 def test_a_cut_or_filtered_reply_has_no_block(finish):
     model, caller = scripted(reply("Thinking…\n<<<BLOCK\nLook", finish), enclosed("Look closer."))
     assert asyncio.run(model.rewrite(REWRITE)).block == "Look closer."

@@ -12,7 +12,7 @@ from heldout.reflectors.payload import (
     truncation_note,
 )
 from heldout.splits.benchmark import Site
-from heldout.students.student import Finding
+from heldout.students.student import ReportedGap
 
 LONG = "word " * 20_000
 
@@ -43,7 +43,7 @@ def test_what_is_left_out_is_what_was_handled_well():
 def test_the_largest_possible_trace_fits_the_smallest_budget(per_fact):
     pair = pairs(said=LONG)[0]
     facts = {f"f{n}": LONG for n in range(50)}
-    findings = tuple(Finding(f"{n} {LONG}", LONG) for n in range(9))
+    findings = tuple(ReportedGap(f"{n} {LONG}", LONG) for n in range(9))
 
     def judged(verdict, found):
         if per_fact:

@@ -7,7 +7,7 @@ from heldout.reflectors.evidence import edited_passages
 from heldout.reflectors.reflector import JudgedPair
 from heldout.reflectors.traces import Ranking, failures_first, ranking, trace
 from heldout.splits.benchmark import NoteClass, Site, TraceLevel
-from heldout.students.student import Finding, Outcome
+from heldout.students.student import Outcome, ReportedGap
 
 
 def scored(errored, clean):
@@ -129,7 +129,7 @@ def test_a_whole_note_student_has_no_verdict_lines():
 
 
 def test_what_the_judge_names_in_one_of_the_two_notes_stands_in_the_trace():
-    shared, allergy = Finding("No dose given."), Finding("The allergy", "critical")
+    shared, allergy = ReportedGap("No dose given."), ReportedGap("The allergy", "critical")
     pair = pairs()[0]
     pair = replace(
         pair,
@@ -140,7 +140,7 @@ def test_what_the_judge_names_in_one_of_the_two_notes_stands_in_the_trace():
     assert "named as missing from the errored note only: «The allergy» (critical)\n" in text
     assert "named as missing from the clean twin only: nothing" in text
     assert "No dose" not in text
-    many = tuple(Finding(f"Item {n}") for n in range(7))
+    many = tuple(ReportedGap(f"Item {n}") for n in range(7))
     pair = replace(pair, errored_judgement=replace(pair.errored_judgement, findings=many))
     assert "«Item 3»; and 3 more" in trace(pair, 1)
     assert "named as missing" not in trace(pairs()[0], 1)

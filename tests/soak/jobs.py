@@ -14,7 +14,7 @@ from tests.soak.killing import kill_and_resume
 from tests.soak.repeating import lineage_under
 
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Ended, Options
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.gepa.candidates import Origin
 from heldout.gepa.record.codec import plain
 from heldout.students.simulated.skills import Skill, read_block
@@ -81,11 +81,11 @@ def perform(job: Job) -> dict[str, Any]:
     raise ValueError(f"no such count: {job.count}")
 
 
-def campaign(folder: Path, config: str, settings: list[str]) -> Ended:
+def campaign(folder: Path, config: str, settings: list[str]) -> SessionResult:
     """A shipped configuration run without tracking or progress."""
     run = folder / "run"
     checked = prepare(Path("configs") / config, [*settings, "tracking.enabled=false"], run)
-    return start(checked, run, Options(quiet=True))
+    return start(checked, run, RunOptions(quiet=True))
 
 
 def emission(folder: Path, effect: float, seed: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.session import Ended, Options
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.hashing import sha256_json
@@ -52,10 +52,10 @@ def noting_models(log: Path) -> dict[str, ChatModel]:
     return {name: Noting(model, log) for name, model in simulated_models().items()}
 
 
-def work(folder: Path) -> Ended:
+def work(folder: Path) -> SessionResult:
     """Start or resume the run in `folder`; what the child does."""
     run = folder / "run"
-    options = Options(quiet=True, doubles=noting_models(folder / "asked.log"))
+    options = RunOptions(quiet=True, doubles=noting_models(folder / "asked.log"))
     if RunDirectory(run).config.exists():
         return resume(run, (), options)
     return start(prepare(Path("configs/quickstart.yaml"), SETTINGS, run), run, options)
@@ -115,6 +115,6 @@ def _stored(run: RunDirectory) -> Counter[str]:
     return Counter(f"{messages}:{seed}" for messages, seed in rows)
 
 
-def _lineage(ended: Ended) -> str:
+def _lineage(ended: SessionResult) -> str:
     lineage: str = ended.run.to_json()["lineage_sha256"]
     return lineage

@@ -24,7 +24,7 @@ from tests.soak.simulated_provider import (
 )
 
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.session import Ended, Options
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.splits.randomness import uniform
 
@@ -45,9 +45,9 @@ class Network:
     loopback: Loopback
     settings: tuple[str, ...]
 
-    def campaign(self, folder: Path, *more: str) -> Ended:
+    def campaign(self, folder: Path, *more: str) -> SessionResult:
         """Start the run in `folder`, or resume it."""
-        run, options = folder / "run", Options(quiet=True)
+        run, options = folder / "run", RunOptions(quiet=True)
         if RunDirectory(run).config.exists():
             return resume(run, more, options)
         return start(prepare(CONFIG, [*self.settings, *more], run), run, options)
@@ -179,7 +179,7 @@ def cap(folder: Path, number: int, scale: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-def told(ended: Ended) -> dict[str, Any]:
+def told(ended: SessionResult) -> dict[str, Any]:
     """The JSON object of a run as it stands."""
     return ended.run.to_json()
 
@@ -188,10 +188,10 @@ CHILD = """
 import sys
 from pathlib import Path
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 folder, *settings = sys.argv[1:]
 run = Path(folder) / "run"
-start(prepare(Path("configs/quickstart.yaml"), settings, run), run, Options(quiet=True))
+start(prepare(Path("configs/quickstart.yaml"), settings, run), run, RunOptions(quiet=True))
 """
 
 

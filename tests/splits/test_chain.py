@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.splits import chain
-from heldout.splits.chain import ChainedLine, ChainFile
+from heldout.splits.chain import ChainedLine, ChainFile, LineChanged
 from heldout.splits.errors import JournalBroken
 from heldout.splits.hashing import canonical_json, sha256_json
 
@@ -24,9 +24,9 @@ class Words:
 
     def parse(self, raw):
         number, previous, text, own = json.loads(raw)
-        return ChainedLine(
-            number, previous, own, text, intact=own == sha256_json([number, previous, text])
-        )
+        if own != sha256_json([number, previous, text]):
+            raise LineChanged
+        return ChainedLine(number, previous, own, text)
 
     def compose(self, number, previous, content):
         own = sha256_json([number, previous, content])

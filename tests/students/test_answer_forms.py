@@ -12,7 +12,7 @@ from heldout.students.answer_forms import (
 from heldout.students.contracts import Answer, Violation, ViolationKind
 from heldout.students.designs.coverage import parse_statements
 from heldout.students.replies import plain
-from heldout.students.student import Finding
+from heldout.students.student import ReportedGap
 
 YES_NO, LINE, GAPS = YesNoContract(), VerdictLineContract(), GapListContract()
 NOISE = st.text() | st.lists(PROSE | AWKWARD | JUNK.map(dump)).map("".join)
@@ -87,7 +87,7 @@ def test_gap_lists_survive_prose_fences_and_unicode(score, items, data):
     read = GAPS.parse(data.draw(wrapped(dump({"missing": items, "score": score}))))
     assert isinstance(read, Answer)
     assert read.score == score
-    assert read.findings == tuple(Finding(plain(i["item"]), i["severity"]) for i in items)
+    assert read.findings == tuple(ReportedGap(plain(i["item"]), i["severity"]) for i in items)
 
 
 @settings(max_examples=500)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.answering import answer
 
-from heldout.students.models.chat import ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.chat import ChatReply, ChatRequest, StopReason, Usage
 
 
 class AnsweringModel:
@@ -18,4 +18,4 @@ class AnsweringModel:
         self.requests.append(request)
         well = len(request.messages[0].content) % self.every > 0
         text = answer(request, well=well)
-        return ChatReply(text, FinishReason.STOP, Usage(100, 10), self.usd, "answering")
+        return ChatReply(text, StopReason.STOP, Usage(100, 10), self.usd, "answering")

@@ -10,9 +10,9 @@ from heldout.students.models.chat import (
     Budget,
     ChatReply,
     ChatRequest,
-    FinishReason,
     Message,
     ModelPin,
+    StopReason,
     Usage,
 )
 
@@ -38,7 +38,7 @@ def spec(
 def reply(text: str = "fine", *, usd: float | None = 0.0, completion: int = 20) -> ChatReply:
     """One reply."""
     usage = Usage(prompt=50, completion=completion)
-    return ChatReply(text, FinishReason.STOP, usage, usd, "test/judge-1", raw=f"raw {text}")
+    return ChatReply(text, StopReason.STOP, usage, usd, "test/judge-1", raw=f"raw {text}")
 
 
 class ScriptedModel:

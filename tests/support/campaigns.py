@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.session import Ended, Options
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.students.models.chat import ChatModel
 
 SMALL: dict[str, Any] = {
@@ -61,10 +61,10 @@ def run_small(
     acknowledge_reuse: bool = False,
     doubles: Mapping[str, ChatModel] | None = None,
     run: str = "run",
-) -> Ended:
+) -> SessionResult:
     """Run the small campaign in `folder/run`."""
     checked = prepare(write_config(folder, changes), settings, folder / run)
-    options = Options(acknowledge_reuse, quiet=True, doubles=doubles or {})
+    options = RunOptions(acknowledge_reuse, quiet=True, doubles=doubles or {})
     return start(checked, folder / run, options)
 
 
@@ -73,11 +73,11 @@ def resume_small(
     *,
     settings: tuple[str, ...] = (),
     doubles: Mapping[str, ChatModel] | None = None,
-) -> Ended:
+) -> SessionResult:
     """Continue a run."""
-    return resume(run_dir, settings, Options(quiet=True, doubles=doubles or {}))
+    return resume(run_dir, settings, RunOptions(quiet=True, doubles=doubles or {}))
 
 
-def summary(ended: Ended) -> dict[str, Any]:
+def summary(ended: SessionResult) -> dict[str, Any]:
     """The JSON object of a run, through JSON and back."""
     return json.loads(json.dumps(ended.run.to_json()))

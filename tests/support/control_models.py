@@ -15,7 +15,7 @@ from tests.support.scripted import ScriptedCaller
 from heldout.splits.benchmark import Note
 from heldout.students.calls.call import CallSpec
 from heldout.students.designs.roster import Design
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Judgement
 
@@ -56,7 +56,7 @@ def control(table: Mapping[str, bool]) -> ScriptedCaller:
 
 def judge_all(design: Design, caller: ScriptedCaller, notes: Sequence[Note]) -> list[Judgement]:
     """Every note judged once under the design's own block."""
-    student = design.build(Workshop(Roles.all(PIN), caller, run_seed=11))
+    student = design.build(DesignContext(Roles.all(PIN), caller, run_seed=11))
 
     async def run() -> list[Judgement]:
         return [await student.judge(design.block, note, BUDGET, 0) for note in notes]

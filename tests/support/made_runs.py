@@ -33,14 +33,19 @@ from heldout.gepa.statistics.table import ScoreTable
 from heldout.gepa.word_control import control_event
 from heldout.splits.benchmark import CleanMeans, NoteClass, NoteLabel, Severity, TraceLevel
 from heldout.splits.hashing import content_id, sha256_text
-from heldout.splits.heldout.looks import LookKind
-from heldout.splits.journal import LookEvent
+from heldout.splits.heldout.looks import LookEvent, LookKind
 from heldout.splits.randomness import choice, uniform
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.store import CallStore
 from heldout.students.frames import load_frame
-from heldout.students.models.chat import Budget, ChatReply, Message, ModelPin, Usage
-from heldout.students.models.chat import FinishReason as ReplyEnd
+from heldout.students.models.chat import (
+    Budget,
+    ChatReply,
+    Message,
+    ModelPin,
+    StopReason,
+    Usage,
+)
 
 RUN_ID = "made-0001"
 EDITS = (
@@ -193,7 +198,7 @@ class _Maker:
                 reflector=events.ModelFacts(model="sim/reflector", budget=Budget(16_000)),
                 reuse="off",
                 tracking_text="full" if p.public else "hashes",
-                simulated=True,  # the reflector is, whatever the student
+                simulated=p.model.startswith("sim/"),
                 schema=events.SCHEMA,
             )
         )
@@ -384,7 +389,7 @@ class _Maker:
         messages = (Message("user", "\n\n".join(parts)),)
         item, pin = f"i{iteration:03d}", ModelPin("sim/reflector")
         text = "I have no idea." if block is None else f"<<<BLOCK\n{block}\nBLOCK>>>"
-        reply = ChatReply(text, ReplyEnd.STOP, Usage(900, 120), 0.0, "sim/reflector")
+        reply = ChatReply(text, StopReason.STOP, Usage(900, 120), 0.0, "sim/reflector")
         self.store.put(CallSpec(stage, item, messages, pin, Budget(16_000), seed=iteration), reply)
         self.spent = self.spent + Spent(1, 1020, 0.0)
 

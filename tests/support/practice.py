@@ -11,7 +11,7 @@ from heldout.experiments.practice.loaded_prompt import frame_of
 from heldout.experiments.practice.session import JudgeOptions
 from heldout.gepa.emission import emit
 from heldout.splits.hashing import sha256_text
-from heldout.students.models.chat import ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.chat import ChatReply, ChatRequest, StopReason, Usage
 
 BLOCK = (
     "List every fact of the consultation first, then look each one up in the note. "
@@ -59,7 +59,7 @@ class Stub:
         note = request.messages[0].content.partition("<note>")[2].partition("</note>")[0]
         score = 5 if "wrong" in note else 9
         text = json.dumps({"assessment": "read <b>all</b>", "score": score})
-        return ChatReply(text, FinishReason.STOP, Usage(100, 10), 0.001, "stub")
+        return ChatReply(text, StopReason.STOP, Usage(100, 10), 0.001, "stub")
 
 
 def asking(stub=None, **changes) -> JudgeOptions:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.students.models.chat import FinishReason, Usage
+from heldout.students.models.chat import StopReason, Usage
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Shape:
     body: dict[str, Any]
     text: str
     reasoning: str
-    finish: FinishReason
+    finish: StopReason
     usage: Usage
 
 
@@ -45,7 +45,7 @@ def chat(message: dict[str, Any], usage: dict[str, Any], finish: str = "stop", *
     }
 
 
-STOP, LENGTH, FILTER = FinishReason.STOP, FinishReason.LENGTH, FinishReason.FILTER
+STOP, LENGTH, FILTER = StopReason.STOP, StopReason.LENGTH, StopReason.FILTER
 
 OPENAI_LIKE = (
     Shape(

@@ -8,13 +8,13 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup
 
-from heldout.experiments.report.words import number
+from heldout.experiments.report.words import Table, number
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Frame:
+class PlotArea:
     """A drawing area with linear scales from data to pixels; y grows upwards in data.
 
     `x` and `y` are (low, high) in data; margins are pixels at left, top, right and bottom.
@@ -92,28 +92,43 @@ class Drawing:
         return head + Markup("").join(self.parts) + Markup("</svg>")
 
 
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A drawing with what it shows in words and in figures."""
+
+    title: str
+    caption: str
+    svg: Markup
+    table: Table
+
+
 def axes(
-    drawing: Drawing, frame: Frame, x_name: str, y_name: str, *, decimals: tuple[int, int] = (1, 1)
+    drawing: Drawing,
+    area: PlotArea,
+    x_name: str,
+    y_name: str,
+    *,
+    decimals: tuple[int, int] = (1, 1),
 ) -> None:
     """Axes with ticks, grid and names."""
-    left, top, right, bottom = frame.box
-    for tick in ticks(frame.x):
-        drawing.line((frame.px(tick), top), (frame.px(tick), bottom), "grid")
-        drawing.text((frame.px(tick), bottom + 16), number(tick, decimals[0]), "middle", "soft")
-    for tick in ticks(frame.y):
-        drawing.line((left, frame.py(tick)), (right, frame.py(tick)), "grid")
-        drawing.text((left - 8, frame.py(tick) + 4), number(tick, decimals[1]), "end", "soft")
+    left, top, right, bottom = area.box
+    for tick in ticks(area.x):
+        drawing.line((area.px(tick), top), (area.px(tick), bottom), "grid")
+        drawing.text((area.px(tick), bottom + 16), number(tick, decimals[0]), "middle", "soft")
+    for tick in ticks(area.y):
+        drawing.line((left, area.py(tick)), (right, area.py(tick)), "grid")
+        drawing.text((left - 8, area.py(tick) + 4), number(tick, decimals[1]), "end", "soft")
     drawing.path([(left, top), (left, bottom), (right, bottom)], "axis")
     drawing.text(((left + right) / 2, bottom + 36), x_name, "middle", "soft")
     drawing.text((left, top - 6), y_name, "start", "soft")
 
 
-def x_axis(drawing: Drawing, frame: Frame, name: str, decimals: int = 1) -> None:
+def x_axis(drawing: Drawing, area: PlotArea, name: str, decimals: int = 1) -> None:
     """A horizontal axis only, for figures whose rows are names."""
-    left, top, right, bottom = frame.box
-    for tick in ticks(frame.x):
-        drawing.line((frame.px(tick), top), (frame.px(tick), bottom), "grid")
-        drawing.text((frame.px(tick), bottom + 16), number(tick, decimals), "middle", "soft")
+    left, top, right, bottom = area.box
+    for tick in ticks(area.x):
+        drawing.line((area.px(tick), top), (area.px(tick), bottom), "grid")
+        drawing.text((area.px(tick), bottom + 16), number(tick, decimals), "middle", "soft")
     drawing.line((left, bottom), (right, bottom), "axis")
     drawing.text(((left + right) / 2, bottom + 36), name, "middle", "soft")
 
@@ -141,9 +156,9 @@ def span_of(
     return low - room, high + room
 
 
-def interval_bar(drawing: Drawing, frame: Frame, row: float, ends: Point, style: str) -> None:
+def interval_bar(drawing: Drawing, area: PlotArea, row: float, ends: Point, style: str) -> None:
     """A horizontal interval with caps at pixel height `row`."""
-    low, high = frame.px(ends[0]), frame.px(ends[1])
+    low, high = area.px(ends[0]), area.px(ends[1])
     drawing.line((low, row), (high, row), f"{style} line")
     for end in (low, high):
         drawing.line((end, row - 4), (end, row + 4), f"{style} line")

@@ -6,7 +6,7 @@ import json
 
 from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.phrasing import fact_from
-from heldout.students.simulated.prompt import Prompt
+from heldout.students.simulated.prompt import SeenPrompt
 from heldout.students.simulated.reading import read_transcript
 from heldout.students.simulated.weight import severity_of
 from heldout.students.simulated.working import Mind
@@ -15,7 +15,7 @@ _TRIVIAL = frozenset(("pain", "better", "worse", "accident", "thyroid disease", 
 """Concepts that say little by themselves."""
 
 
-def answer(prompt: Prompt, mind: Mind) -> Draft:
+def answer(prompt: SeenPrompt, mind: Mind) -> Draft:
     """`{"grades": {id: grade}}`; the instructions do not evolve, so no skill acts on them."""
     del mind
     said = read_transcript(prompt.transcript)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.matching import sights_of
 from heldout.students.simulated.phrasing import content_share, fact_from
-from heldout.students.simulated.prompt import Prompt
+from heldout.students.simulated.prompt import SeenPrompt
 from heldout.students.simulated.reading import NoteReading, digest_of, read_note
 from heldout.students.simulated.skills import Skill
 from heldout.students.simulated.words import words_of
@@ -35,7 +35,7 @@ class Looked:
     misplaced: bool = False
 
 
-def answer(prompt: Prompt, mind: Mind) -> Draft:
+def answer(prompt: SeenPrompt, mind: Mind) -> Draft:
     """`{"verdicts": {id: word}}` in the words that the contract names."""
     word = _words_of(prompt.contract)
     looked, spent = look_up(prompt, mind)
@@ -65,7 +65,7 @@ def _placed(looked: Looked) -> str:
     return "misplaced" if looked.misplaced and looked.credit > 0 else "absent"
 
 
-def look_up(prompt: Prompt, mind: Mind) -> tuple[dict[str, Looked], float]:
+def look_up(prompt: SeenPrompt, mind: Mind) -> tuple[dict[str, Looked], float]:
     """Outcomes by id, in the order asked, and the tokens that the looking cost."""
     note = read_note(prompt.note)
     prices = mind.effects.prices

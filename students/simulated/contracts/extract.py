@@ -9,15 +9,15 @@ import json
 
 from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.phrasing import detail_texts, fact_text
-from heldout.students.simulated.prompt import Prompt
-from heldout.students.simulated.reading import Fact, read_transcript
+from heldout.students.simulated.prompt import SeenPrompt
+from heldout.students.simulated.reading import ReadFact, read_transcript
 from heldout.students.simulated.weight import SECTION_NAMES, SEVERITIES, severity_of
 from heldout.students.simulated.working import Mind
 
 _ITEMS = 25
 
 
-def facts(prompt: Prompt, mind: Mind) -> Draft:
+def facts(prompt: SeenPrompt, mind: Mind) -> Draft:
     """`{"facts": [{"text": …, "evidence": …}]}`, with the section where it is asked for."""
     del mind
     read = read_transcript(prompt.transcript).facts
@@ -27,7 +27,7 @@ def facts(prompt: Prompt, mind: Mind) -> Draft:
     return _draft("facts", [_row(fact, placed=placed) for fact in read])
 
 
-def items(prompt: Prompt, mind: Mind) -> Draft:
+def items(prompt: SeenPrompt, mind: Mind) -> Draft:
     """`{"items": [{"text": …, "evidence": …}]}`: the 25 weightiest facts."""
     del mind
     read = read_transcript(prompt.transcript).facts
@@ -35,12 +35,12 @@ def items(prompt: Prompt, mind: Mind) -> Draft:
     return _draft("items", [_row(fact, placed=False) for fact in weighty])
 
 
-def _row(fact: Fact, *, placed: bool) -> dict[str, str]:
+def _row(fact: ReadFact, *, placed: bool) -> dict[str, str]:
     row = {"text": fact_text(fact), "evidence": fact.evidence}
     return row | {"section": SECTION_NAMES[fact.home]} if placed else row
 
 
-def _split(fact: Fact) -> list[dict[str, str]]:
+def _split(fact: ReadFact) -> list[dict[str, str]]:
     """The fact without its details, and each detail by itself."""
     return [{"text": text, "evidence": fact.evidence} for text in detail_texts(fact)]
 

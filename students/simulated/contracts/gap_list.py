@@ -7,12 +7,12 @@ import json
 from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.contracts.whole_note import judged
 from heldout.students.simulated.phrasing import fact_text
-from heldout.students.simulated.prompt import Prompt
+from heldout.students.simulated.prompt import SeenPrompt
 from heldout.students.simulated.weight import severity_of
 from heldout.students.simulated.working import Mind
 
 
-def answer(prompt: Prompt, mind: Mind) -> Draft:
+def answer(prompt: SeenPrompt, mind: Mind) -> Draft:
     """`{"missing": [{"item": …, "severity": …}], "score": 0..10}`."""
     found = judged(prompt, mind)
     missing = [{"item": fact_text(fact), "severity": severity_of(fact)} for fact in found.lost]

@@ -6,14 +6,14 @@ import json
 
 from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.phrasing import fact_from
-from heldout.students.simulated.prompt import Prompt
+from heldout.students.simulated.prompt import SeenPrompt
 from heldout.students.simulated.reading import NoteReading, read_note
 from heldout.students.simulated.working import Mind
 
 _SHORTEST = 8
 
 
-def answer(prompt: Prompt, mind: Mind) -> Draft:
+def answer(prompt: SeenPrompt, mind: Mind) -> Draft:
     """`{"quotes": {id: words | null}}`: whoever looks again for one fact knows its other names."""
     del mind  # the instructions do not evolve, so no skill acts on them
     note = read_note(prompt.note)

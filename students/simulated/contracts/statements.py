@@ -6,11 +6,11 @@ import json
 
 from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.matching import compare
-from heldout.students.simulated.prompt import Prompt
+from heldout.students.simulated.prompt import SeenPrompt
 from heldout.students.simulated.working import Mind, objections
 
 
-def answer(prompt: Prompt, mind: Mind) -> Draft:
+def answer(prompt: SeenPrompt, mind: Mind) -> Draft:
     """`{"statements": [{"text": …, "supported": "yes" | "no"}]}`.
 
     Statements that the budget does not reach are taken to be supported.

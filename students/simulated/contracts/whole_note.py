@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.matching import compare
-from heldout.students.simulated.prompt import Prompt
-from heldout.students.simulated.reading import Fact
+from heldout.students.simulated.prompt import SeenPrompt
+from heldout.students.simulated.reading import ReadFact
 from heldout.students.simulated.working import Mind, Worked, points, work
 
 _REMARKS = 8
@@ -16,7 +16,7 @@ _REMARKS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedNote:
     """What the judge worked out, its score from 0 to 10, and the transcript's digest."""
 
     worked: Worked
@@ -24,7 +24,7 @@ class Judged:
     transcript: str
 
     @property
-    def lost(self) -> tuple[Fact, ...]:
+    def lost(self) -> tuple[ReadFact, ...]:
         """Facts that the judge found missing or wrong."""
         return (
             *(checked.fact for checked in self.worked.facts if checked.credit < 0.5),
@@ -32,15 +32,15 @@ class Judged:
         )
 
 
-def judged(prompt: Prompt, mind: Mind) -> Judged:
+def judged(prompt: SeenPrompt, mind: Mind) -> JudgedNote:
     """Judge the note of `prompt`; a list of facts in it need not be written first."""
     seen = compare(prompt.transcript, prompt.note)
     worked = work(mind, seen, given=bool(prompt.facts))
     digest = seen.transcript.digest
-    return Judged(worked, points(mind, worked, digest), digest)
+    return JudgedNote(worked, points(mind, worked, digest), digest)
 
 
-def answer(prompt: Prompt, mind: Mind) -> Draft:
+def answer(prompt: SeenPrompt, mind: Mind) -> Draft:
     """`{"assessment": …, "score": 0..10}`."""
     found = judged(prompt, mind)
     verdict = json.dumps(

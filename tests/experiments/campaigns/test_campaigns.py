@@ -21,7 +21,7 @@ from heldout.gepa.record.run import Run
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.hashing import sha256_file, sha256_text
-from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, FinishReason, Usage
+from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, StopReason, Usage
 
 pytestmark = pytest.mark.campaign
 
@@ -39,7 +39,7 @@ class Scripted:
         note = text.split("<note>\n")[1].split("\n</note>")[0]
         block = text.split("<instructions>\n")[1].split("\n</instructions>")[0]
         answer = json.dumps({"assessment": "made", "score": self._score(block, note)})
-        return ChatReply(answer, FinishReason.STOP, Usage(50, 10), 0.0, "sim/judge")
+        return ChatReply(answer, StopReason.STOP, Usage(50, 10), 0.0, "sim/judge")
 
 
 class Seeing:
@@ -60,7 +60,7 @@ class Copying:
         text = "\n".join(m.content for m in request.messages)
         inside = text.replace("<<<BLOCK", "").replace("BLOCK>>>", "")
         answer = f"<<<BLOCK\n{inside}\nBLOCK>>>"
-        return ChatReply(answer, FinishReason.STOP, Usage(50, 10), 0.0, "sim/reflector")
+        return ChatReply(answer, StopReason.STOP, Usage(50, 10), 0.0, "sim/reflector")
 
 
 def better_when_longer(block: str, note: str) -> float:

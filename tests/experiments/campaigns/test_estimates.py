@@ -5,7 +5,7 @@ import yaml
 
 from heldout.experiments.campaigns.estimates import estimate, estimate_text
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 
 SMALL = ("benchmark.synthetic.consultations=16", "search.iterations=4", "tracking.enabled=false")
 
@@ -39,7 +39,9 @@ def pins(tmp_path):
 def test_an_estimate_is_near_what_the_run_takes(estimated, tmp_path, pytestconfig):
     found = estimated()
     config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
-    ended = start(prepare(config, SMALL, tmp_path / "real"), tmp_path / "real", Options(quiet=True))
+    ended = start(
+        prepare(config, SMALL, tmp_path / "real"), tmp_path / "real", RunOptions(quiet=True)
+    )
     spent = ended.run.to_json()["budget"]
     # Its search may stop early, win with a seed and confirm nothing.
     confirm = found["phases"]["confirm"]["calls"]

@@ -12,7 +12,7 @@ from tests.support.campaigns import SMALL, merged, summary
 
 from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
 from heldout.experiments.campaigns.running import resume
-from heldout.experiments.campaigns.session import Ended, Options
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.splits.errors import BadInput
 
 pytestmark = pytest.mark.campaign
@@ -22,7 +22,7 @@ CHECKER = {
     "student": {"design": "per_fact_checker", "budget": {"max_tokens": 1500}},
     "seeds": [{"name": "plain", "text": "Decide of each fact whether the note records it."}],
 }
-QUIET = Options(quiet=True)
+QUIET = RunOptions(quiet=True)
 
 
 def write(folder: Path, *changes: dict[str, Any]) -> list[Path]:
@@ -36,9 +36,9 @@ def write(folder: Path, *changes: dict[str, Any]) -> list[Path]:
     return paths
 
 
-def run_family(folder: Path, *changes: dict[str, Any], run: str = "family") -> list[Ended]:
-    members = prepare_family(write(folder, *changes), (), folder / run)
-    return start_family(members, folder / run, QUIET)
+def run_family(folder: Path, *changes: dict[str, Any], run: str = "family") -> list[SessionResult]:
+    members = prepare_family(write(folder, *changes), (), folder / run, QUIET)
+    return start_family(members, folder / run)
 
 
 def test_two_targets_share_partition_looks_and_family(tmp_path: Path) -> None:
@@ -106,6 +106,6 @@ def test_what_a_family_shares_must_be_equal(tmp_path: Path, change, message: str
     other = tmp_path / "other.yaml"
     other.write_text(yaml.safe_dump(config))
     with pytest.raises(BadInput) as caught:
-        prepare_family([*paths, other], (), tmp_path / "family")
+        prepare_family([*paths, other], (), tmp_path / "family", QUIET)
     assert any(message in line for line in caught.value.lines), caught.value.lines
     assert not (tmp_path / "family").exists()

@@ -3,11 +3,11 @@ from tests.support.calls import spec
 
 from heldout.experiments.campaigns.ending import status_text
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.campaigns.starvation import starvation_lines, taken, tokens_needed
 from heldout.gepa.record.events import AllReplies, Replies
 from heldout.students.calls.store import CallStore
-from heldout.students.models.chat import ChatReply, FinishReason, Usage
+from heldout.students.models.chat import ChatReply, StopReason, Usage
 
 SMALL = (
     "benchmark.synthetic.consultations=16",
@@ -25,14 +25,14 @@ class Wordy:
     async def complete(self, request):
         cap = request.budget.max_tokens
         usage = Usage(50, cap, cap - 4)
-        return ChatReply("First I shall", FinishReason.LENGTH, usage, 0.0, "wordy")
+        return ChatReply("First I shall", StopReason.LENGTH, usage, 0.0, "wordy")
 
 
 def run(folder, pytestconfig, *settings, **doubles):
     config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
     path = folder / "run"
     ended = start(
-        prepare(config, [*SMALL, *settings], path), path, Options(quiet=True, doubles=doubles)
+        prepare(config, [*SMALL, *settings], path), path, RunOptions(quiet=True, doubles=doubles)
     )
     return ended.run
 
@@ -64,7 +64,7 @@ def test_what_replies_took(tmp_path):
             spec(str(n)),
             ChatReply(
                 "",
-                FinishReason.LENGTH if n < 2 else FinishReason.STOP,
+                StopReason.LENGTH if n < 2 else StopReason.STOP,
                 Usage(10, 10 * n, 9 * n),
                 0.0,
                 "m",

@@ -12,7 +12,7 @@ from heldout.experiments.practice.promises import Promise
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.splits.errors import BadInput
 from heldout.splits.synthetic import draw, write_jsonl
-from heldout.students.models.chat import ChatReply, FinishReason, Usage
+from heldout.students.models.chat import ChatReply, StopReason, Usage
 
 
 class Scale(Stub):
@@ -23,7 +23,7 @@ class Scale(Stub):
         note = request.messages[0].content.partition("<note>")[2].partition("</note>")[0]
         digits = "".join(filter(str.isdigit, note))
         text = json.dumps({"assessment": "read", "score": int(digits) % 100 / 10})
-        return ChatReply(text, FinishReason.STOP, Usage(10, 1), 0.0, "stub")
+        return ChatReply(text, StopReason.STOP, Usage(10, 1), 0.0, "stub")
 
 
 def rows(path, texts, **columns):

@@ -21,7 +21,7 @@ from heldout.experiments.practice.loaded_prompt import load_prompt
 from heldout.experiments.practice.session import make_ready
 from heldout.experiments.practice.vendored import ROOTS, vendored
 from heldout.splits.errors import BadInput
-from heldout.students.designs.roster import ROSTER, Family
+from heldout.students.designs.roster import ROSTER, DesignGroup
 
 STANDARD = frozenset(sys.stdlib_module_names)
 
@@ -115,7 +115,7 @@ print("EVERY" + json.dumps(found))
 
 def test_every_design_with_a_block_scores_the_same_outside(tmp_path):
     rows = exports.rows(2)
-    designs = [d for d in ROSTER if d.family is not Family.CONTROL]
+    designs = [d for d in ROSTER if d.family is not DesignGroup.CONTROL]
     folders, expected = [], {}
     for design in designs:
         folder = tmp_path / design.name

@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.pages import Page
 
-from heldout.experiments.report.diff import marked, word_diff
 from heldout.experiments.report.render import embedded_json, page
-from heldout.experiments.report.text import TextPolicy, fenced, markdown, one_line, visible
+from heldout.experiments.report.text import (
+    TextPolicy,
+    fenced,
+    markdown,
+    marked,
+    one_line,
+    visible,
+    word_diff,
+)
 
 TEXT = st.text() | st.sampled_from(
     [

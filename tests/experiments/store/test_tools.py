@@ -8,7 +8,7 @@ from tests.support.calls import reply, spec
 from typer.testing import CliRunner
 
 from heldout.experiments.campaigns.running import prepare, start
-from heldout.experiments.campaigns.session import Options
+from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.cli.main import app
 from heldout.experiments.store.check import check_store
 from heldout.experiments.store.tools import (
@@ -35,7 +35,9 @@ def finished(tmp_path_factory, pytestconfig):
     """One run of the quickstart on a small scale; tests copy it before they harm it."""
     folder = tmp_path_factory.mktemp("finished")
     config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
-    return start(prepare(config, SMALL, folder / "run"), folder / "run", Options(quiet=True)).files
+    return start(
+        prepare(config, SMALL, folder / "run"), folder / "run", RunOptions(quiet=True)
+    ).files
 
 
 @pytest.fixture
@@ -99,7 +101,7 @@ def test_a_run_that_was_stopped_is_whole_as_far_as_it_got(tmp_path, pytestconfig
     probe = prepare(config, SMALL, tmp_path / "run")
     cap = f"budget.calls={2 * probe.confirmation.calls}"
     ended = start(
-        prepare(config, [*SMALL, cap], tmp_path / "run"), tmp_path / "run", Options(quiet=True)
+        prepare(config, [*SMALL, cap], tmp_path / "run"), tmp_path / "run", RunOptions(quiet=True)
     )
     assert isinstance(ended.error, HardCapReached)
     assert check_store(tmp_path / "run").fault is None
@@ -143,7 +145,7 @@ def test_a_campaign_replays_from_an_export_without_any_model(finished, run, tmp_
     config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
     settings = (*SMALL, f"store.url={url}", "store.reuse=replay")
     again = tmp_path / "again"
-    ended = start(prepare(config, settings, again), again, Options(quiet=True))
+    ended = start(prepare(config, settings, again), again, RunOptions(quiet=True))
     assert lineage(ended.files) == lineage(finished)
     assert ended.error is None
 

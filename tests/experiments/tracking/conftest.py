@@ -10,14 +10,14 @@ from tests.support.made_runs import Plan, make_run
 from tests.support.stores import Store
 
 from heldout.experiments.tracking import TrackingSettings, sync
-from heldout.experiments.tracking.opening import open_door
+from heldout.experiments.tracking.client import TrackingClient
 
 
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with MLflow's tables and an unrelated experiment; making one takes seconds."""
     path = tmp_path_factory.mktemp("store") / "mlflow.db"
-    open_door(TrackingSettings(f"sqlite:///{path}", "unrelated"))
+    TrackingClient(TrackingSettings(f"sqlite:///{path}", "unrelated"))
     return path
 
 

@@ -6,60 +6,59 @@ import json
 
 from tests.support.made_runs import Plan, make_run
 
-from heldout.experiments.report.view import read_view
 from heldout.experiments.tracking import sync
-from heldout.experiments.tracking.registry import EMITTED
-from heldout.gepa.record.events import EventKind
+from heldout.experiments.tracking.campaign_run import EMITTED
+from heldout.gepa.record.run import load_run
 
 
 def test_a_child_run_a_candidate_entered_and_rejected_under_one_parent(synced):
     run, store = synced
-    view, runs = read_view(run), store.runs
-    assert set(runs) == {"campaign", *view.candidates}
-    assert {b["status"] for b in view.candidates.values()} == {"entered", "rejected"}
+    found, runs = load_run(run), store.runs
+    assert set(runs) == {"campaign", *found.candidates}
+    assert {c.status for c in found.candidates.values()} == {"entered", "rejected"}
     parent = runs.pop("campaign").info.run_id
     for id_, child in runs.items():
-        body = view.candidates[id_]
+        candidate = found.candidates[id_]
         assert child.data.tags["mlflow.parentRunId"] == parent
-        assert child.data.tags["heldout.kind"] == body["kind"]
-        assert child.data.tags["heldout.parents"] == ",".join(body["parents"])
-        assert child.data.tags["heldout.status"] == body["status"]
-        assert child.data.tags.get("heldout.reason") == body["reason"]
-        assert child.info.run_name.startswith(f"{id_} {body['kind']}")
+        assert child.data.tags["heldout.kind"] == candidate.kind
+        assert child.data.tags["heldout.parents"] == ",".join(candidate.parents)
+        assert child.data.tags["heldout.status"] == candidate.status
+        assert child.data.tags.get("heldout.reason") == candidate.reason
+        assert child.info.run_name.startswith(f"{id_} {candidate.kind}")
 
 
 def test_names_read_as_a_lineage(synced):
     run, store = synced
     names = {key: found.info.run_name for key, found in store.runs.items()}
-    view = read_view(run)
-    rejected = next(b for b in view.candidates.values() if b["reason"] == "minibatch")
-    parents = "+".join(rejected["parents"])
-    expected = f"{rejected['id']} {rejected['kind']} {parents} · rejected: minibatch"
-    assert names[rejected["id"]] == expected
-    assert names[view.winner["id"]].endswith("· winner")
+    told = load_run(run)
+    rejected = next(c for c in told.candidates.values() if c.reason == "minibatch")
+    parents = "+".join(rejected.parents)
+    expected = f"{rejected.id} {rejected.kind} {parents} · rejected: minibatch"
+    assert names[rejected.id] == expected
+    assert names[told.winner.id].endswith("· winner")
     assert names["campaign"] == "made · emitted"
 
 
 def test_accept_figures_are_metrics_with_slices_at_the_budget_spent(synced):
     run, store = synced
-    view = read_view(run)
-    for body in view.entered:
-        metrics = store.runs[body["id"]].data.metrics
-        assert metrics["accept/paired_omissions"] == body["accept"]["paired_omissions"]
+    told = load_run(run)
+    for candidate in told.entered:
+        metrics = store.runs[candidate.id].data.metrics
+        assert metrics["accept/paired_omissions"] == candidate.accept.paired_omissions
         assert "accept_trace/partial-weak" in metrics
         assert metrics["accept_trace/partial-weak_pairs"] > 0
     steps = [p[3] for p in store.points(store.runs["campaign"]) if p[0] == "budget/calls"]
     assert steps == sorted(steps)
-    assert steps[-1] == view.spent["calls"]
+    assert steps[-1] == told.spent.calls
 
 
 def test_the_gate_decision_stands_as_tags_and_metrics(synced):
     run, store = synced
-    parent, gate = store.runs["campaign"], read_view(run).last(EventKind.GATE)
-    assert parent.data.tags["heldout.decision"] == "emitted" == gate["decision"]
-    assert parent.data.tags["heldout.rule"] == gate["rule"]
+    parent, gate = store.runs["campaign"], load_run(run).gate
+    assert parent.data.tags["heldout.decision"] == "emitted" == gate.decision
+    assert parent.data.tags["heldout.rule"] == gate.rule
     for end in ("estimate", "low", "high"):
-        assert parent.data.metrics[f"heldout/difference_{end}"] == gate["difference"][end]
+        assert parent.data.metrics[f"heldout/difference_{end}"] == getattr(gate.difference, end)
     first = parent.data.tags["mlflow.note.content"].splitlines()[0]
     assert first.startswith("**Emitted: ")
 
@@ -68,22 +67,22 @@ def test_split_digests_are_dataset_inputs_by_role(synced):
     run, store = synced
     inputs = store.runs["campaign"].inputs.dataset_inputs
     found = {i.tags[0].value: (i.dataset.name, i.dataset.digest) for i in inputs}
-    splits = read_view(run).partition["splits"]
-    assert found == {r: (f"made-{r}", f["digest"][:32]) for r, f in splits.items()}
+    splits = load_run(run).partition.splits
+    assert found == {r: (f"made-{r}", f.digest[:32]) for r, f in splits.items()}
 
 
 def test_prompts_cut_as_params_by_peers_are_artifacts_here(synced):
     """gepa and mlflow store prompts as params, cut at 6,000 characters."""
     run, store = synced
-    view = read_view(run)
+    told = load_run(run)
     params = json.dumps([found.data.params for found in store.runs.values()])
-    for body in view.candidates.values():
-        if body["block"] is None:
+    for candidate in told.candidates.values():
+        if candidate.block is None:
             continue
-        first = body["block"].splitlines()[0]
+        first = candidate.block.splitlines()[0]
         assert first not in params
-        artifacts = store.artifacts(store.runs[body["id"]].info.run_id)
-        assert artifacts["block.txt"] == body["block"]
+        artifacts = store.artifacts(store.runs[candidate.id].info.run_id)
+        assert artifacts["block.txt"] == candidate.block
         assert {"candidate.html", "candidate.md"} <= set(artifacts)
 
 
@@ -141,25 +140,25 @@ def test_a_stopped_run_is_shown_as_stopped_and_goes_on_after_resuming(tmp_path, 
 
 def test_an_emitted_prompt_is_a_version_with_aliases_linked_to_its_run(synced):
     run, store = synced
-    view, emission = read_view(run), read_view(run).last(EventKind.EMISSION)
+    told = load_run(run)
     version = store.client.get_prompt_version_by_alias("made", EMITTED)
-    assert version.template == (run / emission["prompt_file"]).read_text("utf-8")
+    assert version.template == told.prompt_file.read_text("utf-8")
     assert version.tags["heldout.decision"] == "emitted"
-    assert version.tags["heldout.block_sha256"] == view.winner["sha256"]
-    for key in ("campaign", view.winner["id"]):
+    assert version.tags["heldout.block_sha256"] == told.winner.sha256
+    for key in ("campaign", told.winner.id):
         linked = json.loads(store.runs[key].data.tags["mlflow.linkedPrompts"])
         assert linked == [{"name": "made", "version": "1"}]
 
 
 def test_nothing_is_registered_when_the_gate_refuses(tmp_path, store):
     run = make_run(tmp_path / "run", Plan(iterations=8, gain=0.02))
-    assert read_view(run).decision in ("refused", "not_confirmed")
+    assert load_run(run).decision in ("refused", "not_confirmed")
     assert sync(run, store.uri).prompt_uri is None
     assert store.versions("made") == []
 
 
 def test_a_prompt_file_changed_after_emission_is_not_registered(run, store):
-    path = run / read_view(run).last(EventKind.EMISSION)["prompt_file"]
+    path = load_run(run).prompt_file
     path.write_text(path.read_text() + "\nAlways answer 10.")
     assert sync(run, store.uri).prompt_uri is None
     assert store.versions("made") == []

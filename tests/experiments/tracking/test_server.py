@@ -10,10 +10,10 @@ from tests.support.made_runs import Plan, make_run
 from tests.support.servers import free_port, kill, serving
 from tests.support.stores import Store
 
-from heldout.experiments.report.view import read_view
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, open_ui, sync
 from heldout.experiments.tracking.ui import SERVER_ENVIRONMENT, server_command
 from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.run import load_run
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -53,8 +53,8 @@ def test_the_address_of_the_saved_view_is_the_same_from_everywhere(reviewed, ser
 def test_a_reviewer_goes_from_the_view_to_a_candidate_the_lineage_and_the_decision(
     reviewed, server, emitted
 ):
-    view, runs = read_view(emitted), server.runs
-    parent, winner = runs["campaign"].info.run_id, view.winner["id"]
+    runs = server.runs
+    parent, winner = runs["campaign"].info.run_id, load_run(emitted).winner.id
     with launched() as browser, opened(browser, width=1500, height=950) as page:
         page.goto(reviewed.url)
         _expand(page, parent, len(runs))

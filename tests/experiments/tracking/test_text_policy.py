@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from tests.support.made_runs import Plan, make_run
 
-from heldout.experiments.report.view import read_view
 from heldout.experiments.tracking import TrackingSettings, sync
 from heldout.experiments.tracking.recorder import Recorder
-from heldout.experiments.tracking.syncing import read_into
+from heldout.gepa.record.run import load_run
 
 NAME = "Wilhelmina Oyelaran-Petrossian"
 
@@ -28,9 +27,14 @@ def _everything(store) -> bytes:
     return b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
+def _winning_block(run) -> str:
+    told = load_run(run)
+    return told.candidates[told.winner.id].block
+
+
 def _projected(run, store, text: str) -> bytes:
     recorder = Recorder(run, TrackingSettings(store.uri, text=text))
-    read_into(recorder)
+    recorder.catch_up()
     return _everything(store)
 
 
@@ -45,29 +49,27 @@ def test_hashes_is_what_a_benchmark_that_is_not_public_gets(private, store):
     sync(private, store.uri)
     kept = _everything(store)
     assert NAME.split(maxsplit=1)[0].encode() not in kept
-    block = read_view(private).winner["block"].splitlines()[1]
+    block = _winning_block(private).splitlines()[1]
     assert block.encode() in kept
 
 
 def test_none_lets_no_block_out_either(private, store):
     kept = _projected(private, store, "none")
-    view = read_view(private)
-    lines = {
-        line for b in view.candidates.values() if b["block"] for line in b["block"].split("\n")
-    }
+    told = load_run(private)
+    blocks = [c.block for c in told.candidates.values() if c.block]
+    lines = {line for block in blocks for line in block.split("\n")}
     assert lines
     assert [line for line in lines if line.encode() in kept] == []
-    assert view.winner["sha256"].encode() in kept
+    assert told.winner.sha256.encode() in kept
 
 
 def test_a_reply_that_repeats_a_note_is_withheld_everywhere(tmp_path, store):
     """An overlap reject is kept as hash and length, never as text, whatever the policy."""
     run = make_run(tmp_path / "run", Plan(iterations=25))
-    view = read_view(run)
-    overlaps = [b for b in view.candidates.values() if b["reason"] == "overlap"]
+    overlaps = [c for c in load_run(run).candidates.values() if c.reason == "overlap"]
     assert overlaps
     sync(run, store.uri)
-    for body in overlaps:
-        page = store.artifacts(store.runs[body["id"]].info.run_id)["candidate.html"]
+    for candidate in overlaps:
+        page = store.artifacts(store.runs[candidate.id].info.run_id)["candidate.html"]
         assert "withheld" in page
         assert "BLOCK&gt;&gt;&gt;" not in page

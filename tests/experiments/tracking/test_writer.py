@@ -10,11 +10,11 @@ import time
 
 from tests.support.made_runs import Plan, make_run
 
-from heldout.experiments.report.view import read_view
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, sync
-from heldout.experiments.tracking.opening import open_door
+from heldout.experiments.tracking.client import TrackingClient
 from heldout.experiments.tracking.recorder import Recorder
 from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.run import load_run
 
 
 def _followed(run_dir, settings, plan):
@@ -31,7 +31,7 @@ def test_what_was_written_live_is_not_written_again(tmp_path, store):
     assert writer.failure is None
     assert writer.prompt_uri == "prompts:/made/1"
     before = store.content()
-    assert set(before) == {"campaign", *read_view(tmp_path / "run").candidates}
+    assert set(before) == {"campaign", *load_run(tmp_path / "run").candidates}
     assert sync(tmp_path / "run", store.uri).counts.changes == 0
     assert store.content() == before
 
@@ -58,7 +58,7 @@ def test_a_server_that_is_not_there_costs_the_campaign_nothing(tmp_path, store):
         assert time.monotonic() - started < 10
     assert writer.failure is not None
     assert "\n" not in writer.failure
-    assert read_view(tmp_path / "run").decision == "emitted"
+    assert load_run(tmp_path / "run").decision == "emitted"
     assert sync(tmp_path / "run", store.uri).counts.runs_created > 6
 
 
@@ -109,7 +109,7 @@ def test_a_hundred_candidates_cost_at_most_sixty_milliseconds_each(tmp_path, sto
     """gepa 0.1.4 spends about 745 ms on every accepted candidate, in the way of its search."""
     run = make_run(tmp_path / "run", Plan(iterations=98, consultations=24))
     events = read_journal(run / "journal.jsonl")
-    open_door(TrackingSettings(store.uri))
+    TrackingClient(TrackingSettings(store.uri))
     before = time.process_time()
     writer = TrackingWriter(run, TrackingSettings(store.uri, text="full"))
     for event in events:
@@ -124,7 +124,7 @@ def test_a_hundred_candidates_cost_at_most_sixty_milliseconds_each(tmp_path, sto
 def test_a_server_that_is_gone_is_met_with_short_patience():
     """MLflow's defaults add up to 247 s a refused connection."""
     code = (
-        "import heldout.experiments.tracking.door; "
+        "import heldout.experiments.tracking.client; "
         "from mlflow.environment_variables import MLFLOW_HTTP_REQUEST_MAX_RETRIES as r, "
         "MLFLOW_HTTP_REQUEST_TIMEOUT as t; print(r.get(), t.get())"
     )

@@ -16,7 +16,7 @@ from heldout.reflectors.simulated.editing import Habits
 from heldout.reflectors.simulated.model import UNUSABLE_RATE, SimulatedReflector
 from heldout.splits.errors import BadInput
 from heldout.students.frames import BLOCK_SLOT
-from heldout.students.models.chat import Budget, FinishReason, ModelPin
+from heldout.students.models.chat import Budget, ModelPin, StopReason
 from heldout.students.simulated.skills import Skill, read_block
 
 REWRITE = rewrite_prompt(RewriteContext("i01", SEED, pairs((0, 1))), TERMS).text
@@ -106,8 +106,8 @@ def test_a_pin_parameter_it_does_not_know_is_an_error(parameters):
 
 def test_a_reply_is_cut_at_the_token_cap():
     cut = complete(budget=Budget(5))
-    assert (cut.finish, len(cut.text), cut.usage.completion) == (FinishReason.LENGTH, 20, 5)
-    assert complete().finish is FinishReason.STOP
+    assert (cut.finish, len(cut.text), cut.usage.completion) == (StopReason.LENGTH, 20, 5)
+    assert complete().finish is StopReason.STOP
 
 
 def test_usage_and_price_are_counted():

@@ -95,13 +95,12 @@ def test_the_vault_keeps_no_heldout_text(source, manifest):
     ]
 
 
-def test_sizes_and_salted_runs_stand_for_the_texts(source, manifest):
+def test_word_counts_and_salted_runs_stand_for_the_texts(source, manifest):
     splits = opened(source, manifest)
     vault = splits.vault
     with vault.look(request()) as look:
         for note in look.notes:
-            size = vault.sizes[note.id]
-            assert size.note_words == len(words(note.text))
+            assert vault.words[note.id] == len(words(note.text))
             assert shingle_hashes(note.text, vault.runs.salt) <= vault.runs.guarded
     for consultation in splits.reflect:
         assert not shingle_hashes(consultation.transcript, vault.runs.salt) & vault.runs.guarded

@@ -134,6 +134,15 @@ def test_a_group_without_a_clean_note(tmp_path):
     assert faults[0] == ":2: twin: the group has no clean note"
 
 
+def test_a_faulty_clean_note_is_not_missing_as_well(tmp_path):
+    (fault, *more) = edited(tmp_path / "t.csv", 0, "transcript", "a\0b")
+    assert "NUL" in fault
+    assert not more
+    rows = [{**row, "transcript": 3} for row in as_records(ROWS[:1])] + as_records(ROWS[1:3])
+    faults = faults_of(write_lines(tmp_path / "t.jsonl", rows), transcript="absent")
+    assert faults == [":1: transcript: text is needed, not a number"]
+
+
 def test_all_faults_of_a_table_at_once(tmp_path):
     rows = [list(row) for row in ROWS]
     rows[0][2], rows[3][3], rows[5][7] = "clan", " ", "weak"

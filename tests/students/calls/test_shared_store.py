@@ -18,7 +18,7 @@ from heldout.students.calls import leases
 from heldout.students.calls.caller import Caller
 from heldout.students.calls.ledger import Caps, Ledger
 from heldout.students.calls.store import CallStore
-from heldout.students.models.chat import ChatReply, FinishReason, Usage
+from heldout.students.models.chat import ChatReply, StopReason, Usage
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def stored_items(url, run):
 def test_a_call_comes_back_as_it_was_put(url):
     store = CallStore(url, "run")
     answer = ChatReply(
-        "a\0b\ud800 «ü» 日本", FinishReason.LENGTH, Usage(9, 8, 7, 6), None, "m", reasoning="r"
+        "a\0b\ud800 «ü» 日本", StopReason.LENGTH, Usage(9, 8, 7, 6), None, "m", reasoning="r"
     )
     put = store.put(spec("n"), answer, latency_s=0.1, elapsed_s=1 / 3)
     store.sync()

@@ -17,7 +17,7 @@ from heldout.students.calls.database import shown_url
 from heldout.students.calls.store import CallStore, Reuse
 from heldout.students.calls.store_rows import storable
 from heldout.students.calls.transfer import read_rows
-from heldout.students.models.chat import ChatReply, FinishReason, Message, ModelPin, Usage
+from heldout.students.models.chat import ChatReply, Message, ModelPin, StopReason, Usage
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_a_call_comes_back_as_it_was_put_after_reopening(url):
     question = replace(spec("n1", pin=pin, attempt=2), sample=3, occasion="drift")
     answer = ChatReply(
         "text",
-        FinishReason.LENGTH,
+        StopReason.LENGTH,
         Usage(9, 8, 7, 6),
         None,
         "m-2025",

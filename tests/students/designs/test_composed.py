@@ -10,7 +10,7 @@ from tests.support.scripted import ScriptedCaller
 
 from heldout.students.calls.call import Stage
 from heldout.students.designs.roster import DESIGNS
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import ModelPin
 from heldout.students.student import Outcome
 
@@ -21,7 +21,7 @@ NOTE = CONSULTATION.clean[0]
 def built(name, script, run_seed=11):
     caller = ScriptedCaller(script)
     roles = Roles.all(ModelPin("scripted/judge"))
-    return DESIGNS[name].build(Workshop(roles, caller, run_seed)), caller
+    return DESIGNS[name].build(DesignContext(roles, caller, run_seed)), caller
 
 
 def per_sample(scores):

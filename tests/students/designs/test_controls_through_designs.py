@@ -4,12 +4,13 @@ import pytest
 from tests.support.control_models import CONTROLS, control, judge_all, table_of
 from tests.support.notes import benchmark
 
-from heldout.gepa.statistics.measures import measures_json
+from heldout.gepa.record.codec import plain
+from heldout.gepa.statistics.measures import measures_of_table
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.students.designs.roster import ROSTER, Family
+from heldout.students.designs.roster import ROSTER, DesignGroup
 
 NOTES = [note for consultation in benchmark(3) for note in consultation.notes]
-JUDGES = [design for design in ROSTER if design.family is not Family.CONTROL]
+JUDGES = [design for design in ROSTER if design.family is not DesignGroup.CONTROL]
 
 
 def measured(design, name):
@@ -18,7 +19,7 @@ def measured(design, name):
     labels = tuple(note.label for note in NOTES)
     scores = ScoreTable(labels, tuple(answer.score for answer in answers))
     flags = {label.id: answer.flag for label, answer in zip(labels, answers, strict=True)}
-    return measures_json(scores, None if None in flags.values() else flags)
+    return plain(measures_of_table(scores, None if None in flags.values() else flags))
 
 
 @pytest.mark.parametrize("design", JUDGES, ids=lambda design: design.name)

@@ -19,12 +19,12 @@ from heldout.students.designs.dspy_module import (  # noqa: E402
     NoPlaceForDemonstrations,
     example,
 )
-from heldout.students.designs.roster import ROSTER, Family  # noqa: E402
-from heldout.students.designs.workshop import Roles, Workshop  # noqa: E402
+from heldout.students.designs.roster import ROSTER, DesignGroup  # noqa: E402
+from heldout.students.designs.workshop import DesignContext, Roles  # noqa: E402
 from heldout.students.models.chat import Budget, ModelPin  # noqa: E402
 
 NOTES = [note for consultation in benchmark(2) for note in consultation.notes]
-JUDGES = [design for design in ROSTER if design.family is not Family.CONTROL]
+JUDGES = [design for design in ROSTER if design.family is not DesignGroup.CONTROL]
 BUDGET = Budget(1500, "low")
 PIN = ModelPin("scripted/judge", temperature=0.3)
 
@@ -75,7 +75,7 @@ def native_reply(spec):
 
 def module_of(design, **more):
     return JudgeModule(
-        lambda calls: design.build(Workshop(Roles.all(PIN), calls, 11)),
+        lambda calls: design.build(DesignContext(Roles.all(PIN), calls, 11)),
         design.block,
         BUDGET,
         **more,
@@ -89,7 +89,7 @@ def lm_of(reply=engine_reply):
 
 def native(design, note, sample=0):
     caller = ScriptedCaller(native_reply)
-    student = design.build(Workshop(Roles.all(PIN), caller, 11))
+    student = design.build(DesignContext(Roles.all(PIN), caller, 11))
     return asyncio.run(student.judge(design.block, note, BUDGET, sample)), caller.asked
 
 
@@ -140,7 +140,7 @@ def test_the_instructions_are_the_block_and_the_adapter_renders_the_frame():
     adapter = FrameAdapter(module, NOTES[0])
     changed = module.predict.signature.with_instructions("Another block {{note}}.")
     [message] = adapter.format(changed, [], {})
-    student = design.build(Workshop(Roles.all(PIN), ScriptedCaller(str), 11))
+    student = design.build(DesignContext(Roles.all(PIN), ScriptedCaller(str), 11))
     assert message == {
         "role": "user",
         "content": student.frame.render(
@@ -311,7 +311,7 @@ def test_a_block_that_dspy_would_reindent_is_refused():
     for block in ("Steps:\n  1. read\n  2. judge", " padded"):
         with pytest.raises(ValueError, match="indentation"):
             JudgeModule(
-                lambda calls: design.build(Workshop(Roles.all(PIN), calls, 1)), block, BUDGET
+                lambda calls: design.build(DesignContext(Roles.all(PIN), calls, 1)), block, BUDGET
             )
 
 

@@ -7,13 +7,13 @@ from tests.support.scripted import ScriptedCaller
 
 from heldout.splits.errors import BadInput
 from heldout.students.designs.blocks import load_block
-from heldout.students.designs.roster import DESIGNS, ROSTER, Family, find_design
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.designs.roster import DESIGNS, ROSTER, DesignGroup, find_design
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.frames import load_frame
 from heldout.students.models.chat import ModelPin
 
 PIN = ModelPin("scripted/judge")
-ABLATIONS = [design for design in ROSTER if design.family is Family.ABLATION]
+ABLATIONS = [design for design in ROSTER if design.family is DesignGroup.ABLATION]
 RULES = {
     "whole_note", "faithfulness", "faithfulness_neutral", "faithfulness_omissions", "engineered",
     "coverage", "three_stage", "three_stage_widened", "union", "fact_list",
@@ -22,7 +22,7 @@ RULES = {
 
 
 def built(design, caller=None, run_seed=11):
-    return design.build(Workshop(Roles.all(PIN), caller or ScriptedCaller(str), run_seed))
+    return design.build(DesignContext(Roles.all(PIN), caller or ScriptedCaller(str), run_seed))
 
 
 @pytest.mark.parametrize("design", ROSTER, ids=lambda design: design.name)
@@ -31,7 +31,7 @@ def test_conforms(design):
         Case(
             lambda caller, run_seed: built(design, caller, run_seed),
             good=lambda spec: answer(spec, well=spec.item.endswith(("0", "2", "4", "6", "8"))),
-            asks_models=design.family is not Family.CONTROL,
+            asks_models=design.family is not DesignGroup.CONTROL,
         )
     )
 

@@ -13,9 +13,9 @@ from heldout.students.designs.capture import PerFactRule
 from heldout.students.designs.facts import Fact
 from heldout.students.designs.roster import DESIGNS
 from heldout.students.designs.second_look import Overturned, verified
-from heldout.students.designs.workshop import Roles, Workshop
+from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ModelPin
-from heldout.students.student import Finding, Outcome
+from heldout.students.student import Outcome, ReportedGap
 
 CONSULTATION = benchmark(1).consultations[0]
 NOTE = CONSULTATION.clean[0]
@@ -44,7 +44,7 @@ def scripted(verdicts, quotes=(), grades=GRADES):
 
 
 def three_stage(caller, run_seed=11, name="three_stage"):
-    return DESIGNS[name].build(Workshop(Roles.all(PIN), caller, run_seed))
+    return DESIGNS[name].build(DesignContext(Roles.all(PIN), caller, run_seed))
 
 
 def test_the_score_is_severity_weighted_capture_and_the_plain_share_stands_beside():
@@ -62,8 +62,8 @@ def test_the_rule_flags_on_one_absent_critical_fact_and_names_it_with_its_eviden
     assert answered.flag is True
     assert answered.figures["absent_critical"] == 1
     assert answered.findings == (
-        Finding(FACTS[3], "critical", FACTS[3].lower()),
-        Finding(FACTS[0], "peripheral", FACTS[0].lower()),
+        ReportedGap(FACTS[3], "critical", FACTS[3].lower()),
+        ReportedGap(FACTS[0], "peripheral", FACTS[0].lower()),
     )
 
 
@@ -184,7 +184,7 @@ def test_the_budget_under_study_moves_check_and_second_look_only():
 def test_each_role_has_its_own_model():
     roles = Roles(*(ModelPin(f"scripted/{name}") for name in ("judge", "extract", "audit", "look")))
     caller = scripted(["full", "full", "full", "absent"], [None])
-    judge(DESIGNS["three_stage"].build(Workshop(roles, caller, 11)), NOTE)
+    judge(DESIGNS["three_stage"].build(DesignContext(roles, caller, 11)), NOTE)
     assert {spec.stage: spec.pin.id.split("/")[1] for spec in caller.asked} == {
         Stage.EXTRACT: "extract",
         Stage.AUDIT: "audit",

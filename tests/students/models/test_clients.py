@@ -16,16 +16,16 @@ from heldout.students.models.chat import (
     Budget,
     ChatReply,
     ChatRequest,
-    FinishReason,
     Message,
     ModelPin,
+    StopReason,
     Usage,
 )
 from heldout.students.models.clients import model_faults, open_models
 from heldout.students.models.litellm_client import LiteLLMModel, litellm_module, priced
 from heldout.students.models.litellm_provider import register_simulated
 from heldout.students.models.openai_client import OpenAICompatibleModel
-from heldout.students.models.pins import Door, PinnedModel, load_pins
+from heldout.students.models.pins import ClientKind, PinnedModel, load_pins
 
 DOORS = [OpenAICompatibleModel, LiteLLMModel]
 KEY = "orchid-8842-canary"
@@ -177,7 +177,7 @@ def test_a_prompt_turned_down_by_a_filter_is_a_refusal(door):
     }
     reply, _ = ask(door, lambda _: Answer(json.dumps(error).encode(), 400))
     assert isinstance(reply, ChatReply)
-    assert (reply.finish, reply.text) == (FinishReason.FILTER, "")
+    assert (reply.finish, reply.text) == (StopReason.FILTER, "")
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -218,7 +218,7 @@ def test_connections_are_kept_and_one_request_never_waits_for_another():
 
 
 def litellm_pin(model, temperature=1.0, **parameters):
-    return PinnedModel(model, ModelPin(model, temperature, parameters), Door.LITELLM)
+    return PinnedModel(model, ModelPin(model, temperature, parameters), ClientKind.LITELLM)
 
 
 @pytest.mark.parametrize(
@@ -277,11 +277,11 @@ def test_prices_are_from_the_pin_else_from_litellms_table_else_unknown():
     known = priced(litellm_pin("openai/gpt-4o"))
     assert known.pin.usd_per_million_prompt > 0
     assert known.priced_on.startswith("LiteLLM ")
-    own = PinnedModel("x", ModelPin("openai/gpt-4o", 1, {}, 9.0, 9.0), Door.LITELLM)
+    own = PinnedModel("x", ModelPin("openai/gpt-4o", 1, {}, 9.0, 9.0), ClientKind.LITELLM)
     assert priced(own) == own
     assert not priced(litellm_pin("openai/nobody-knows")).pin.priced
     # The same name at an endpoint of one's own is another model.
-    at_home = PinnedModel("x", ModelPin("openai/gpt-4o"), Door.DIRECT, "http://127.0.0.1/v1")
+    at_home = PinnedModel("x", ModelPin("openai/gpt-4o"), ClientKind.DIRECT, "http://127.0.0.1/v1")
     assert not priced(at_home).pin.priced
     assert not priced(litellm_pin("hosted_vllm/gpt-4o")).pin.priced
 
@@ -289,13 +289,13 @@ def test_prices_are_from_the_pin_else_from_litellms_table_else_unknown():
 def test_models_are_opened_by_their_pins(tmp_path):
     class Own:
         async def complete(self, request):
-            return ChatReply("own", FinishReason.STOP, Usage(1, 1), 0.0, "sim")
+            return ChatReply("own", StopReason.STOP, Usage(1, 1), 0.0, "sim")
 
     own = Own()
 
     async def scene():
         pins = load_pins(None)
-        direct = PinnedModel("d", ModelPin("openai/d"), Door.DIRECT, "http://127.0.0.1:9/v1")
+        direct = PinnedModel("d", ModelPin("openai/d"), ClientKind.DIRECT, "http://127.0.0.1:9/v1")
         models = [pins.find("sim/judge", "x"), direct, litellm_pin("openai/gpt-4o")]
         async with open_models(models, {"sim/judge": own}) as opened:
             return {name: type(model) for name, model in opened.items()}
@@ -338,7 +338,7 @@ class Echo:
         long = request.seed % 3 == 0
         return ChatReply(
             json.dumps(asked),
-            FinishReason.LENGTH if long else FinishReason.STOP,
+            StopReason.LENGTH if long else StopReason.STOP,
             Usage(40 + request.seed, 20, request.seed % 20, 5),
             0.0,
             "echo-1",

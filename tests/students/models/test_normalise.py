@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tests.support.provider_replies import OPENAI_LIKE, chat
 
 from heldout.splits.errors import InfrastructureFailure
-from heldout.students.models.chat import FinishReason, ModelPin, Usage
+from heldout.students.models.chat import ModelPin, StopReason, Usage
 from heldout.students.models.normalise import normalised
 
 PIN = ModelPin("p/m", usd_per_million_prompt=1.0, usd_per_million_completion=10.0)
@@ -53,12 +53,12 @@ def test_what_is_no_reply_is_an_infrastructure_failure_and_never_a_score(body, k
 
 def test_reasoning_without_an_answer_is_a_reply_without_text():
     reply = read(chat({"content": None, "reasoning_content": "all of it"}, COUNTS))
-    assert (reply.text, reply.finish) == ("", FinishReason.STOP)
+    assert (reply.text, reply.finish) == ("", StopReason.STOP)
 
 
 def test_a_filtered_prompt_may_have_no_usage():
     reply = read(chat({"content": None}, {}, "content_filter"))
-    assert (reply.finish, reply.usage) == (FinishReason.FILTER, Usage())
+    assert (reply.finish, reply.usage) == (StopReason.FILTER, Usage())
 
 
 def test_cost_is_from_the_pin_and_unknown_where_it_has_no_price():

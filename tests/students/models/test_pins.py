@@ -5,7 +5,7 @@ import pytest
 from heldout.splits.errors import BadInput
 from heldout.students.models.chat import Budget
 from heldout.students.models.efforts import effort_faults, nearest
-from heldout.students.models.pins import Door, load_pins
+from heldout.students.models.pins import ClientKind, load_pins
 from heldout.students.models.pins_file import parameter_faults
 
 GOOD = """
@@ -37,12 +37,16 @@ def test_a_file_of_pins(pins_file):
     pins = load_pins(pins_file(GOOD))
     gpt, judge, bare = (pins.find(n, "x") for n in ("openai/gpt-5", "judge", "bare/model"))
     assert (gpt.door, gpt.priced_on, gpt.efforts) == (
-        Door.LITELLM,
+        ClientKind.LITELLM,
         "2025-08-07",
         ("minimal", "low", "medium", "high"),
     )
     assert (gpt.pin.usd_per_million_cached, gpt.pin.parameters) == (0.125, {"verbosity": "low"})
-    assert (judge.door, judge.pin.id, judge.pin.temperature) == (Door.DIRECT, "openai/smollm2", 0.5)
+    assert (judge.door, judge.pin.id, judge.pin.temperature) == (
+        ClientKind.DIRECT,
+        "openai/smollm2",
+        0.5,
+    )
     assert (judge.api_base, judge.key_env) == ("http://127.0.0.1:8080/v1", "LOCAL_API_KEY")
     assert not bare.pin.priced
     assert gpt.pin.priced
@@ -51,7 +55,7 @@ def test_a_file_of_pins(pins_file):
 @pytest.mark.parametrize("name", ["sim/judge", "sim/reflector", "sim/placebo"])
 def test_simulated_models_are_pinned_and_known_to_be_free(name):
     model = load_pins(None).find(name, "student.model")
-    assert model.door is Door.SIMULATED
+    assert model.door is ClientKind.SIMULATED
     assert model.pin.priced
     assert model.pin.usd_per_million_completion == 0
 

@@ -11,7 +11,7 @@ from heldout.students.answer_forms import GapListContract, VerdictLineContract, 
 from heldout.students.contracts import Answer, ScoreContract, parse_whole_note
 from heldout.students.fact_contracts import KeyedContract, parse_facts
 from heldout.students.frames import load_frame
-from heldout.students.models.chat import Budget, ChatRequest, FinishReason, Message, ModelPin
+from heldout.students.models.chat import Budget, ChatRequest, Message, ModelPin, StopReason
 from heldout.students.simulated import JUDGE_ID, SimulatedJudge
 
 DRAW = draw(4, 9).draws[0]
@@ -143,7 +143,7 @@ def test_it_costs_nothing_and_says_so():
     got = reply("whole_note")
     assert got.usd == 0.0
     assert got.model == JUDGE_ID
-    assert got.finish is FinishReason.STOP
+    assert got.finish is StopReason.STOP
     assert got.usage.prompt == pytest.approx(
         len(request("whole_note").messages[0].content.split()) * 1.3, abs=1
     )
@@ -160,7 +160,7 @@ def test_a_working_is_charged_within_the_cap():
 
 def test_a_reply_that_outgrows_the_cap_is_cut():
     cut = reply("extract", 40)
-    assert cut.finish is FinishReason.LENGTH
+    assert cut.finish is StopReason.LENGTH
     assert cut.usage.completion == 40
     assert reply("extract", 8000).text.startswith(cut.text)
 

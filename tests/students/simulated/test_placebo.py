@@ -5,7 +5,7 @@ import json
 import statistics
 
 from heldout.students.frames import load_frame
-from heldout.students.models.chat import Budget, ChatRequest, FinishReason, Message, ModelPin
+from heldout.students.models.chat import Budget, ChatRequest, Message, ModelPin, StopReason
 from heldout.students.simulated import PLACEBO_ID, SimulatedPlacebo
 from heldout.students.simulated.effects import EFFECTS
 
@@ -19,7 +19,7 @@ def score(block, note=WORDS, *, seed=1, temperature=1.0):
     pin = ModelPin(PLACEBO_ID, temperature)
     request = ChatRequest(pin, (Message("user", prompt),), Budget(1500), seed)
     reply = asyncio.run(MODEL.complete(request))
-    assert reply.finish is FinishReason.STOP
+    assert reply.finish is StopReason.STOP
     assert reply.usd == 0.0
     return json.loads(reply.text)["score"]
 

@@ -28,6 +28,12 @@ class ComparedBlock:
     threshold: float | None
 
     @property
+    def on_heldout(self) -> Judged:
+        """Its held-out scores. Only for a block that has some."""
+        assert self.heldout is not None
+        return self.heldout
+
+    @property
     def name(self) -> str:
         """Role and candidate, as in `winner c07`."""
         return f"{self.role} {self.candidate.id}"
@@ -44,7 +50,7 @@ class ComparedBlocks:
     @property
     def measured(self) -> tuple[ComparedBlock, ...]:
         """Those judged on held-out."""
-        return tuple(side for side in self.all if side.heldout is not None)
+        return tuple(block for block in self.all if block.heldout is not None)
 
     @property
     def measure(self) -> str:
@@ -52,20 +58,20 @@ class ComparedBlocks:
         return f"paired {self.primary}s"
 
 
-def sides_of(run: Run) -> ComparedBlocks | None:
-    """The sides of a run; None before its baseline is scored on accept."""
+def compared(run: Run) -> ComparedBlocks | None:
+    """The blocks of a run; None before its baseline is scored on accept."""
     baseline, settings, partition = run.baseline, run.settings, run.partition
     if baseline is None or settings is None or partition is None:
         return None
     level = 1 - 2 * settings.gate.alpha / partition.planned_looks
-    found = [_side(run, "baseline", baseline, Purpose.BASELINE)]
+    found = [_block(run, "baseline", baseline, Purpose.BASELINE)]
     if run.winner is not None and run.winner.id != baseline.id:
         winner = run.candidates[run.winner.id]
-        found.append(_side(run, "winner", winner, Purpose.CONFIRM))
+        found.append(_block(run, "winner", winner, Purpose.CONFIRM))
     return ComparedBlocks(tuple(found), primary_pairs(run.primary), level)
 
 
-def _side(run: Run, role: str, candidate: CandidateEvent, purpose: Purpose) -> ComparedBlock:
+def _block(run: Run, role: str, candidate: CandidateEvent, purpose: Purpose) -> ComparedBlock:
     accept = run.accept_table(candidate.id)
     assert accept is not None  # seeds and winners were scored on accept
     threshold = _threshold(run, role)
