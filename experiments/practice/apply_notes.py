@@ -17,7 +17,7 @@ from typing import Any
 from heldout.experiments.practice.apply_files import ApplyOutputs
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.note_rows import NoteRow, read_rows
-from heldout.experiments.practice.session import JudgeOptions, make_ready
+from heldout.experiments.practice.session import JudgeOptions, make_ready, tell_nobody
 from heldout.experiments.practice.thresholds import ThresholdChoice, threshold_for
 from heldout.experiments.practice.verdicts import DECIMALS, JudgeConfig, Verdict, judge_note
 from heldout.gepa.record.codec import plain
@@ -121,7 +121,7 @@ def apply(  # noqa: PLR0913
     escalation: Budget | None = None,
     transcripts: bool = True,
     unconfirmed: bool = False,
-    progress: Callable[[ApplyProgress, float | None], None] | None = None,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> ApplyReport:
     """Judge every note and write CSV, JSON Lines, HTML and a card into `out`.
@@ -152,26 +152,19 @@ def apply(  # noqa: PLR0913
             status = UNREADABLE if verdict is None else verdict.outcome
             counts.see(status, verdict, reason)
             outputs.write(row, status, verdict, reason)
-            if progress is not None:
-                progress(counts, ledger.totals.usd)
+            progress(counts.line(ledger.totals.usd))
 
         for number, chunk in enumerate(_chunks(itertools.chain(first, rows), CHUNK)):
             run_id = f"apply-{name}-{number}"
             with ready.opened(url, run_id, ledger=ledger, stop=stop) as session:
                 student = session.student
-                if escalation is not None:
+                if escalation:
                     student = EscalatedStudent(student, chosen.value, escalation)
                 window = 4 * options.concurrency
                 session.judging.runner.run(_judged(student, chunk, config, window, take_in))
-    return ApplyReport(
-        counts,
-        chosen,
-        outputs.files,
-        ledger.totals.usd,
-        ledger.totals.calls,
-        prompt.standing,
-        ready.simulated,
-    )
+    spent = ledger.totals
+    files, simulated = outputs.files, ready.simulated
+    return ApplyReport(counts, chosen, files, spent.usd, spent.calls, prompt.standing, simulated)
 
 
 TakeIn = Callable[[NoteRow, Verdict | None, str], None]

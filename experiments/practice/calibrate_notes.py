@@ -19,6 +19,7 @@ from heldout.experiments.practice.session import (
     JudgeOptions,
     PromptSession,
     make_ready,
+    tell_nobody,
 )
 from heldout.experiments.practice.verdicts import JudgeConfig, Verdict, judge_note
 from heldout.gepa.record.codec import plain
@@ -81,13 +82,13 @@ def calibrate_command(  # noqa: PLR0913
     errored: NoteFile | None = None,
     later: NoteFile | None = None,
     later_checked: bool = True,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> CalibrationReport:
     """Judge, set the threshold, check the later batch, and write the calibration.
 
     `errored` notes show what the threshold detects; `later` is a later batch to check for drift,
-    `later_checked`: its notes are known to be clean. `progress` is told of notes done and in all.
+    `later_checked`: its notes are known to be clean.
 
     Raises BadInput before anything is written; Stopped, CircuitOpen or InfrastructureFailure in
     between, after which the same call goes on.
@@ -120,7 +121,7 @@ def _scored(
     session: PromptSession,
     sets: Sequence[Sequence[KindedNote]],
     config: JudgeConfig,
-    progress: Callable[[int, int], None] | None,
+    progress: Callable[[str], None],
 ) -> list[list[NoteScore]]:
     """The scores of several sets of notes, in their order; a note in two of them is judged once."""
     notes = {kinded.note.id: kinded.note for one_set in sets for kinded in one_set}
@@ -128,8 +129,7 @@ def _scored(
 
     async def one(note: Note) -> Verdict:
         verdict = await judge_note(session.student, note, config)
-        if progress is not None:
-            progress(next(done), total)
+        progress(f"{next(done)} of {total} notes")
         return verdict
 
     answers = session.judging.runner.run(all_answers(map(one, notes.values())))

@@ -19,6 +19,7 @@ from heldout.experiments.practice.session import (
     ReadyPrompt,
     config_of,
     make_ready,
+    tell_nobody,
 )
 from heldout.experiments.runs.run_data import splits_of_run
 from heldout.gepa.gate.settings import primary_pairs
@@ -118,7 +119,7 @@ def rerun(  # noqa: PLR0913
     replicates: int = 1,
     out: Path | None = None,
     acknowledge_reuse: bool = False,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> RerunReport:
     """Judge `prompt` and its control at every rung and write the ladder into `out`.
@@ -153,8 +154,7 @@ def rerun(  # noqa: PLR0913
         judge = RungJudge(ready, session, replicates)
         steps = []
         for rung in rungs:
-            if progress is not None:
-                progress(rung.name)
+            progress(f"judging at {rung.name}")
             theirs = notes.judged(judge, control.block, rung, LookKind.BASELINE)
             ours = notes.judged(judge, prompt.block, rung, LookKind.OTHER)
             steps.append(LadderStep(rung, ours, theirs))

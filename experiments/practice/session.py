@@ -133,6 +133,10 @@ class ReadyPrompt:
             yield PromptSession(session, self.student(session.caller))
 
 
+def tell_nobody(line: str) -> None:
+    """Progress that nobody watches."""
+
+
 @dataclass(frozen=True)
 class PromptSession:
     """An open judging session and the student that judges in it."""
