@@ -79,7 +79,8 @@ def rerun_(
     On held-out every ladder is a declared family of planned looks.
     """
     with guarded():
-        from heldout.experiments.practice import budget_probe, rerun, rungs  # noqa: PLC0415
+        from heldout.experiments.practice import rerun, rungs  # noqa: PLC0415
+        from heldout.experiments.practice.budget_probe import budget_probe  # noqa: PLC0415
         from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
         from heldout.experiments.practice.session import JudgeOptions  # noqa: PLC0415
         from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
@@ -87,25 +88,23 @@ def rerun_(
         prompt, told = load_prompt(source), Ticker().now
         own = rungs.Rung(prompt.budget, prompt.samples)
         asked = rungs.rungs_asked(own, effort, max_tokens, samples)
-        options = JudgeOptions(
-            model, models, temperature, seed=seed, concurrency=concurrency, usd=usd
-        )
+        options = JudgeOptions(model, models, temperature, None, None, None, seed, concurrency, usd)
         with stop_requests() as stop:
-            report = (
-                budget_probe.budget_probe(prompt, asked, options, progress=told, stop=stop)
-                if probe
-                else rerun.rerun(
-                    prompt,
-                    asked,
-                    rerun.notes_named(on, consultations),
-                    options,
-                    control=None if control is None else load_prompt(control, "--control"),
-                    replicates=replicates,
-                    out=out,
-                    acknowledge_reuse=acknowledge_reuse,
-                    progress=told,
-                    stop=stop,
-                )
+            if probe:
+                found = budget_probe(prompt, asked, options, progress=told, stop=stop)
+                show(found.to_json() if as_json else found.text)
+                return
+            report = rerun.rerun(
+                prompt,
+                asked,
+                rerun.notes_named(on, consultations),
+                options,
+                control=load_prompt(control, "--control") if control else None,
+                replicates=replicates,
+                out=out,
+                acknowledge_reuse=acknowledge_reuse,
+                progress=told,
+                stop=stop,
             )
         show(report.to_json() if as_json else report.text)
 

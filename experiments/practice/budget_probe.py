@@ -30,7 +30,7 @@ from heldout.splits.heldout.looks_file import Buyer
 from heldout.students.calls.caller import never
 from heldout.students.models.chat import Budget
 
-FILE = "budget_probe.json"
+FILE, STORE = "budget_probe.json", "budget_probe.sqlite"
 
 _STEP = re.compile(
     r"\b(?:list(?:ing)?|enumerat(?:e|ing)|inventory|itemi[sz](?:e|ing)|tabulat(?:e|ing)|"
@@ -162,8 +162,7 @@ def budget_probe(
     ready = make_ready(first, options, [rung.budget for rung in rungs])
     splits = splits_of_run(path, journal=NullJournal(), buyer=Buyer("budget-probe"))
     notes = tuple(note for c in splits.accept for note in c.notes)
-    url = f"sqlite:///{path.resolve() / 'budget_probe.sqlite'}"
-    with ready.opened(url, "budget-probe", stop=stop) as session:
+    with ready.opened(path.resolve() / STORE, "budget-probe", stop=stop) as session:
         judge = RungJudge(ready, session)
         probed = []
         for candidate, why in chosen.items():

@@ -15,6 +15,7 @@ from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.note_sets import KindedNote, NoteFile, clean_notes, errored_notes
 from heldout.experiments.practice.promises import Promise
 from heldout.experiments.practice.session import (
+    STORE,
     JudgedAs,
     JudgeOptions,
     PromptSession,
@@ -101,9 +102,8 @@ def calibrate_command(  # noqa: PLR0913
         [] if later is None else clean_notes(later),
     ]
     out.mkdir(parents=True, exist_ok=True)
-    url = f"sqlite:///{out / 'calls.sqlite'}"
     run_id = f"calibrate-{sha256_json([plain(judged_as), ready.seed])[:16]}"
-    with ready.opened(url, run_id, stop=stop) as session:
+    with ready.opened(out / STORE, run_id, stop=stop) as session:
         config = JudgeConfig(prompt.block, ready.budget, ready.samples)
         of_clean, of_errored, of_later = _scored(session, sets, config, progress)
         usd = session.judging.ledger.totals.usd
