@@ -32,8 +32,8 @@ from heldout.experiments.runs.config_file import (
 )
 from heldout.experiments.runs.run_data import CONSULTATIONS_FILE, PAIRS_FILE
 from heldout.experiments.runs.run_directory import RunDirectory, existing_run, resolved
-from heldout.gepa.record.events import ResumedEvent
 from heldout.gepa.record.files import write_whole
+from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, HeldoutError, LooksSpent, UserFault
 from heldout.splits.heldout.looks import Family

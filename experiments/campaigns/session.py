@@ -20,14 +20,9 @@ from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.experiments.runs.stopping import stop_requests
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.record.codec import Event
-from heldout.gepa.record.events import (
-    SCHEMA,
-    FinishReason,
-    ModelFacts,
-    OpenedEvent,
-    StoppedEvent,
-)
 from heldout.gepa.record.journal import Observer
+from heldout.gepa.record.kinds import SCHEMA, FinishReason
+from heldout.gepa.record.remarks import ModelFacts, OpenedEvent, StoppedEvent
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import (
     CircuitOpen,

@@ -126,11 +126,10 @@ def judge(
         from heldout.splits.loading.benchmark_files import BenchmarkSource  # noqa: PLC0415
         from heldout.students.models.chat import Budget  # noqa: PLC0415
 
+        means = CleanMeans(clean_means)
         request = JudgeRequest(
             designs=tuple(designs),
-            benchmark=BenchmarkSource(
-                benchmark, consultations, CleanMeans(clean_means), transcript=transcript
-            ),
+            benchmark=BenchmarkSource(benchmark, consultations, means, transcript=transcript),
             out=out,
             seed=seed,
             budget=Budget(max_tokens, effort),
@@ -148,5 +147,4 @@ def judge(
             from heldout.experiments.judging.tracking import track_or_say  # noqa: PLC0415
 
             track_or_say(report, tracking_uri)
-        table = render(report.results, simulated=report.simulated)
-        show(report.to_json() if as_json else table)
+        show(report.to_json() if as_json else render(report.results, simulated=report.simulated))

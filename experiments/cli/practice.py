@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from heldout.experiments.cli.entry import Concurrency, JsonFlag, Ticker, guarded, show
 from heldout.students.calls.retry import CONCURRENCY
-
-if TYPE_CHECKING:
-    from heldout.experiments.practice.apply_notes import ApplyProgress
 
 app = typer.Typer()
 
@@ -82,41 +79,31 @@ def rerun_(
     On held-out every ladder is a declared family of planned looks.
     """
     with guarded():
+        from heldout.experiments.practice import rerun, rungs  # noqa: PLC0415
         from heldout.experiments.practice.budget_probe import budget_probe  # noqa: PLC0415
         from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
-        from heldout.experiments.practice.rerun import notes_named, rerun  # noqa: PLC0415
-        from heldout.experiments.practice.rungs import Rung, rungs_asked  # noqa: PLC0415
         from heldout.experiments.practice.session import JudgeOptions  # noqa: PLC0415
         from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
-        prompt = load_prompt(source)
-        own = Rung(prompt.budget, prompt.samples)
-        rungs = rungs_asked(own, effort, max_tokens, samples)
-        options = JudgeOptions(
-            model, models, temperature, seed=seed, concurrency=concurrency, usd=usd
-        )
-        ticker = Ticker()
+        prompt, told = load_prompt(source), Ticker().now
+        own = rungs.Rung(prompt.budget, prompt.samples)
+        asked = rungs.rungs_asked(own, effort, max_tokens, samples)
+        options = JudgeOptions(model, models, temperature, None, None, None, seed, concurrency, usd)
         with stop_requests() as stop:
             if probe:
-                found = budget_probe(
-                    prompt,
-                    rungs,
-                    options,
-                    progress=lambda block: ticker.now(f"judging {block}"),
-                    stop=stop,
-                )
-                show(found.to_json() if as_json else "\n".join(found.sentences))
+                found = budget_probe(prompt, asked, options, progress=told, stop=stop)
+                show(found.to_json() if as_json else found.text)
                 return
-            report = rerun(
+            report = rerun.rerun(
                 prompt,
-                rungs,
-                notes_named(on, consultations),
+                asked,
+                rerun.notes_named(on, consultations),
                 options,
-                control=None if control is None else load_prompt(control, "--control"),
+                control=load_prompt(control, "--control") if control else None,
                 replicates=replicates,
                 out=out,
                 acknowledge_reuse=acknowledge_reuse,
-                progress=lambda rung: ticker.now(f"judging at {rung}"),
+                progress=told,
                 stop=stop,
             )
         show(report.to_json() if as_json else report.text)
@@ -152,32 +139,28 @@ def calibrate(
 ) -> None:
     """Set a threshold on your own clean notes, and say what it promises."""
     with guarded():
-        from heldout.experiments.practice.calibrate_notes import (  # noqa: PLC0415
-            calibrate_command,
-        )
+        from heldout.experiments.practice import calibrate_notes, session  # noqa: PLC0415
         from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
         from heldout.experiments.practice.note_sets import NoteFile  # noqa: PLC0415
         from heldout.experiments.practice.promises import Promise  # noqa: PLC0415
-        from heldout.experiments.practice.session import JudgeOptions  # noqa: PLC0415
         from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
         def notes(path: Path) -> NoteFile:
             return NoteFile(path, consultations, transcript == "present")
 
-        ticker = Ticker()
         with stop_requests() as stop:
-            report = calibrate_command(
+            report = calibrate_notes.calibrate_command(
                 load_prompt(source),
                 notes(clean),
                 Promise(false_alarms, confidence, method),
                 out,
-                JudgeOptions(
+                session.JudgeOptions(
                     model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
                 ),
                 errored=None if errored is None else notes(errored),
                 later=None if later is None else notes(later),
                 later_checked=not later_unchecked,
-                progress=lambda done, of: ticker.tell(f"{done} of {of} notes"),
+                progress=Ticker().tell,
                 stop=stop,
             )
         show(report.to_json() if as_json else report.text)
@@ -217,11 +200,6 @@ def apply_(
         from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
         prompt = load_prompt(source)
-        ticker = Ticker()
-
-        def told(progress: ApplyProgress, spent: float | None) -> None:
-            ticker.tell(progress.line(spent))
-
         with stop_requests() as stop:
             report = apply(
                 prompt,
@@ -235,7 +213,7 @@ def apply_(
                 escalation=budget_asked(prompt, then_effort, then_max_tokens),
                 transcripts=transcript == "present",
                 unconfirmed=unconfirmed,
-                progress=told,
+                progress=Ticker().tell,
                 stop=stop,
             )
         show(report.to_json() if as_json else report.text)

@@ -8,8 +8,8 @@ spreads them over the notes of this set. The two are never mixed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import astuple, dataclass
+from typing import Any, Protocol
 
 from heldout.splits.benchmark import NoteLabel
 from heldout.students.calls.store_rows import StoredCall
@@ -49,25 +49,13 @@ class JudgingCost:
     latency_s: float
 
     def __add__(self, other: JudgingCost) -> JudgingCost:
-        return JudgingCost(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.reasoning_tokens + other.reasoning_tokens,
-            _sum(self.usd, other.usd),
-            self.latency_s + other.latency_s,
-        )
+        sums: list[Any] = list(map(_sum, astuple(self), astuple(other)))
+        return JudgingCost(*sums)
 
     def times(self, share: float) -> JudgingCost:
         """The cost where only a share of the notes is judged."""
-        return JudgingCost(
-            self.calls * share,
-            self.prompt_tokens * share,
-            self.completion_tokens * share,
-            self.reasoning_tokens * share,
-            None if self.usd is None else self.usd * share,
-            self.latency_s * share,
-        )
+        shares: list[Any] = [None if v is None else v * share for v in astuple(self)]
+        return JudgingCost(*shares)
 
 
 def note_costs(

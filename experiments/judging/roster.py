@@ -14,7 +14,6 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from heldout.experiments.judging.costs import CallCosts, NoteCosts, note_costs
-from heldout.experiments.judging.fact_digests import refuse_other_facts
 from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import Measures, measures
@@ -309,17 +308,6 @@ def judge_roster(
         runner.run(judge_design(design, notes, settings, caller, given.get(design.name)))
         for design in designs
     ]
-
-
-def refuse_comparison(first: DesignResult, second: DesignResult) -> None:
-    """Raise BadInput unless two results may be compared: same notes, and the same facts if any."""
-    names = (first.design.name, second.design.name)
-    if first.notes.digest != second.notes.digest:
-        raise BadInput.one(
-            " and ".join(names),
-            f"judged on different notes ({first.notes.name}; {second.notes.name})",
-        )
-    refuse_other_facts(names, first.facts, second.facts)
 
 
 def note_rows(result: DesignResult, replicate: int) -> Iterator[dict[str, Any]]:

@@ -17,9 +17,15 @@ from typing import Any
 from heldout.experiments.practice.apply_files import ApplyOutputs
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.note_rows import NoteRow, read_rows
-from heldout.experiments.practice.session import JudgeOptions, make_ready
+from heldout.experiments.practice.session import STORE, JudgeOptions, make_ready, tell_nobody
 from heldout.experiments.practice.thresholds import ThresholdChoice, threshold_for
-from heldout.experiments.practice.verdicts import DECIMALS, JudgeConfig, Verdict, judge_note
+from heldout.experiments.practice.verdicts import (
+    DECIMALS,
+    JudgeConfig,
+    NoteJudge,
+    Verdict,
+    judge_note,
+)
 from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.splits.benchmark import Note
@@ -28,9 +34,8 @@ from heldout.splits.hashing import sha256_json
 from heldout.students.calls.caller import never
 from heldout.students.calls.ledger import Caps, Ledger
 from heldout.students.designs.blindness import NoteLeaked
-from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget
-from heldout.students.student import Judgement, Outcome, Student
+from heldout.students.student import Judgement, Outcome
 
 CHUNK = 500
 """Notes that share a store handle: it remembers its calls, so it is exchanged now and then."""
@@ -121,7 +126,7 @@ def apply(  # noqa: PLR0913
     escalation: Budget | None = None,
     transcripts: bool = True,
     unconfirmed: bool = False,
-    progress: Callable[[ApplyProgress, float | None], None] | None = None,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> ApplyReport:
     """Judge every note and write CSV, JSON Lines, HTML and a card into `out`.
@@ -144,7 +149,6 @@ def apply(  # noqa: PLR0913
     out.mkdir(parents=True, exist_ok=True)
     counts, ledger = ApplyProgress(), Ledger(Caps(usd=options.usd))
     config = JudgeConfig(prompt.block, ready.budget, ready.samples, chosen.value)
-    url = f"sqlite:///{out / 'calls.sqlite'}"
     name = sha256_json([prompt.sha256, ready.seed])[:16]
     with ApplyOutputs.into(out, prompt, judged_as, chosen) as outputs:
 
@@ -152,26 +156,19 @@ def apply(  # noqa: PLR0913
             status = UNREADABLE if verdict is None else verdict.outcome
             counts.see(status, verdict, reason)
             outputs.write(row, status, verdict, reason)
-            if progress is not None:
-                progress(counts, ledger.totals.usd)
+            progress(counts.line(ledger.totals.usd))
 
         for number, chunk in enumerate(_chunks(itertools.chain(first, rows), CHUNK)):
             run_id = f"apply-{name}-{number}"
-            with ready.opened(url, run_id, ledger=ledger, stop=stop) as session:
-                student = session.student
-                if escalation is not None:
-                    student = EscalatedStudent(student, chosen.value, escalation)
+            with ready.opened(out / STORE, run_id, ledger=ledger, stop=stop) as session:
+                student: NoteJudge = session.student
+                if escalation:
+                    student = EscalatedJudge(student, chosen.value, escalation)
                 window = 4 * options.concurrency
                 session.judging.runner.run(_judged(student, chunk, config, window, take_in))
-    return ApplyReport(
-        counts,
-        chosen,
-        outputs.files,
-        ledger.totals.usd,
-        ledger.totals.calls,
-        prompt.standing,
-        ready.simulated,
-    )
+    spent = ledger.totals
+    files, simulated = outputs.files, ready.simulated
+    return ApplyReport(counts, chosen, files, spent.usd, spent.calls, prompt.standing, simulated)
 
 
 TakeIn = Callable[[NoteRow, Verdict | None, str], None]
@@ -181,7 +178,7 @@ Waiting = deque[tuple[NoteRow, asyncio.Task[Verdict | str] | None]]
 
 
 async def _judged(
-    student: Student, rows: Sequence[NoteRow], config: JudgeConfig, window: int, take_in: TakeIn
+    student: NoteJudge, rows: Sequence[NoteRow], config: JudgeConfig, window: int, take_in: TakeIn
 ) -> None:
     """Judge `rows`, at most `window` of them under way at a time."""
     waiting: Waiting = deque()
@@ -206,7 +203,7 @@ async def _next(waiting: Waiting) -> tuple[NoteRow, Verdict | None, str]:
     return (row, None, found) if isinstance(found, str) else (row, found, "")
 
 
-async def _one(student: Student, row: NoteRow, config: JudgeConfig) -> Verdict | str:
+async def _one(student: NoteJudge, row: NoteRow, config: JudgeConfig) -> Verdict | str:
     """The verdict on one note, or why this note cannot be judged."""
     assert row.note is not None  # rows without a note are not judged
     try:
@@ -226,7 +223,7 @@ def _chunks(rows: Iterable[NoteRow], size: int) -> Iterator[list[NoteRow]]:
 
 
 @dataclass(frozen=True)
-class EscalatedStudent:
+class EscalatedJudge:
     """Judges at the budget asked for, and what that flags once more at `then`.
 
     The second judging decides; a note that the first one clears is never judged again, so the
@@ -234,29 +231,9 @@ class EscalatedStudent:
     goes on.
     """
 
-    student: Student
+    student: NoteJudge
     threshold: float | None
     then: Budget
-
-    @property
-    def design(self) -> str:
-        """That of the judge."""
-        return self.student.design
-
-    @property
-    def frame(self) -> Frame:
-        """That of the judge."""
-        return self.student.frame
-
-    @property
-    def score_range(self) -> tuple[float, float]:
-        """That of the judge."""
-        return self.student.score_range
-
-    @property
-    def calls_per_judgement(self) -> int:
-        """Both judgings."""
-        return 2 * self.student.calls_per_judgement
 
     async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
         """Judge `note`, twice where the first judging flags it or has no answer."""

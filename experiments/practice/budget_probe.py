@@ -17,7 +17,7 @@ from typing import Any
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt, from_run
 from heldout.experiments.practice.rung_judging import NullJournal, RungJudge
 from heldout.experiments.practice.rungs import Rung, RungResult
-from heldout.experiments.practice.session import JudgeOptions, make_ready
+from heldout.experiments.practice.session import JudgeOptions, make_ready, tell_nobody
 from heldout.experiments.runs.run_data import splits_of_run
 from heldout.gepa.candidates import Origin
 from heldout.gepa.gate.settings import primary_pairs
@@ -30,7 +30,7 @@ from heldout.splits.heldout.looks_file import Buyer
 from heldout.students.calls.caller import never
 from heldout.students.models.chat import Budget
 
-FILE = "budget_probe.json"
+FILE, STORE = "budget_probe.json", "budget_probe.sqlite"
 
 _STEP = re.compile(
     r"\b(?:list(?:ing)?|enumerat(?:e|ing)|inventory|itemi[sz](?:e|ing)|tabulat(?:e|ing)|"
@@ -97,6 +97,11 @@ class ProbeReport:
             lines.append("simulated models: no figure here is about a real one")
         return tuple(lines)
 
+    @property
+    def text(self) -> str:
+        """For a person."""
+        return "\n".join(self.sentences)
+
     def _best(self, rung: int) -> str:
         order = self.order(rung)
         if not order:
@@ -134,7 +139,7 @@ def budget_probe(
     *,
     top: int = 3,
     procedures: int = 4,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> ProbeReport:
     """Judge blocks of the search that `prompt` comes from once more, on accept, at every rung.
@@ -157,13 +162,11 @@ def budget_probe(
     ready = make_ready(first, options, [rung.budget for rung in rungs])
     splits = splits_of_run(path, journal=NullJournal(), buyer=Buyer("budget-probe"))
     notes = tuple(note for c in splits.accept for note in c.notes)
-    url = f"sqlite:///{path.resolve() / 'budget_probe.sqlite'}"
-    with ready.opened(url, "budget-probe", stop=stop) as session:
+    with ready.opened(path.resolve() / STORE, "budget-probe", stop=stop) as session:
         judge = RungJudge(ready, session)
         probed = []
         for candidate, why in chosen.items():
-            if progress is not None:
-                progress(f"{candidate} ({why})")
+            progress(f"judging {candidate} ({why})")
             block = run.candidates[candidate].block or ""
             results = tuple(judge.on_notes(block, rung, notes) for rung in rungs)
             probed.append(ProbedBlock(candidate, why, results))

@@ -15,10 +15,12 @@ from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.note_sets import KindedNote, NoteFile, clean_notes, errored_notes
 from heldout.experiments.practice.promises import Promise
 from heldout.experiments.practice.session import (
+    STORE,
     JudgedAs,
     JudgeOptions,
     PromptSession,
     make_ready,
+    tell_nobody,
 )
 from heldout.experiments.practice.verdicts import JudgeConfig, Verdict, judge_note
 from heldout.gepa.record.codec import plain
@@ -81,13 +83,13 @@ def calibrate_command(  # noqa: PLR0913
     errored: NoteFile | None = None,
     later: NoteFile | None = None,
     later_checked: bool = True,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> CalibrationReport:
     """Judge, set the threshold, check the later batch, and write the calibration.
 
     `errored` notes show what the threshold detects; `later` is a later batch to check for drift,
-    `later_checked`: its notes are known to be clean. `progress` is told of notes done and in all.
+    `later_checked`: its notes are known to be clean.
 
     Raises BadInput before anything is written; Stopped, CircuitOpen or InfrastructureFailure in
     between, after which the same call goes on.
@@ -100,9 +102,8 @@ def calibrate_command(  # noqa: PLR0913
         [] if later is None else clean_notes(later),
     ]
     out.mkdir(parents=True, exist_ok=True)
-    url = f"sqlite:///{out / 'calls.sqlite'}"
     run_id = f"calibrate-{sha256_json([plain(judged_as), ready.seed])[:16]}"
-    with ready.opened(url, run_id, stop=stop) as session:
+    with ready.opened(out / STORE, run_id, stop=stop) as session:
         config = JudgeConfig(prompt.block, ready.budget, ready.samples)
         of_clean, of_errored, of_later = _scored(session, sets, config, progress)
         usd = session.judging.ledger.totals.usd
@@ -120,7 +121,7 @@ def _scored(
     session: PromptSession,
     sets: Sequence[Sequence[KindedNote]],
     config: JudgeConfig,
-    progress: Callable[[int, int], None] | None,
+    progress: Callable[[str], None],
 ) -> list[list[NoteScore]]:
     """The scores of several sets of notes, in their order; a note in two of them is judged once."""
     notes = {kinded.note.id: kinded.note for one_set in sets for kinded in one_set}
@@ -128,8 +129,7 @@ def _scored(
 
     async def one(note: Note) -> Verdict:
         verdict = await judge_note(session.student, note, config)
-        if progress is not None:
-            progress(next(done), total)
+        progress(f"{next(done)} of {total} notes")
         return verdict
 
     answers = session.judging.runner.run(all_answers(map(one, notes.values())))

@@ -7,57 +7,26 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.yaml_file import read_yaml
 
 
-class _Part(BaseModel):
-    """A part of a card: values of their own types, keys beyond these passed over."""
+def _at(*keys: str, default: Any = ...) -> Any:
+    """A value further down in the card."""
+    return Field(default, validation_alias=AliasPath(*keys))
+
+
+class Card(BaseModel):
+    """What a card says of its prompt; keys beyond these are passed over.
+
+    `confirmed` False: a copy was written of a prompt that no gate passed. `samples` and
+    `parameters` None: the card leaves them out. `content` is the whole card as it stands, for
+    copies of it.
+    """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
-
-
-class CardStudent(_Part):
-    """The model that judged; `parameters` None where the card leaves them out."""
-
-    id: str
-    temperature: float
-    parameters: dict[str, Any] | None = None
-
-
-class CardModels(_Part):
-    """The models of the campaign, of which only the student matters here."""
-
-    student: CardStudent
-
-
-class CardBudget(_Part):
-    """What one call of the student could spend."""
-
-    max_tokens: int
-    reasoning_effort: str | None
-
-
-class CardThreshold(_Part):
-    """The threshold frozen on accept; None where nothing froze one."""
-
-    value: float | None
-
-
-class CardGate(_Part):
-    """What the gate said; None where it was not asked."""
-
-    decision: str | None
-
-
-class Card(_Part):
-    """What a card says of its prompt.
-
-    `confirmed` False: a copy was written of a prompt that no gate passed. `samples` None: the card
-    leaves it out. `content` is the whole card as it stands, for copies of it.
-    """
 
     campaign: str
     candidate: str
@@ -65,10 +34,13 @@ class Card(_Part):
     block_sha256: str
     frame_sha256: str
     prompt_sha256: str
-    models: CardModels
-    student_budget: CardBudget
-    threshold: CardThreshold
-    gate: CardGate
+    model: str = _at("models", "student", "id")
+    temperature: float = _at("models", "student", "temperature")
+    parameters: dict[str, Any] | None = _at("models", "student", "parameters", default=None)
+    max_tokens: int = _at("student_budget", "max_tokens")
+    reasoning_effort: str | None = _at("student_budget", "reasoning_effort")
+    threshold: float | None = _at("threshold", "value")
+    decision: str | None = _at("gate", "decision")
     confirmed: bool = True
     samples: int | None = None
     content: dict[str, Any]

@@ -125,8 +125,8 @@ def from_prompt(path: Path) -> LoadedPrompt:
     if faults := list(_other_hashes(path, card, text, frame, block)):
         raise BadInput(faults)
     assert block is not None  # a block that cannot be found was a fault
-    student, samples = card.models.student, card.samples
-    parameters: Mapping[str, Any] | None = student.parameters
+    samples = card.samples
+    parameters: Mapping[str, Any] | None = card.parameters
     run = _run_of(path)
     if run is not None and (parameters is None or samples is None):
         # Cards of older versions leave out what the journal of the run knows.
@@ -138,13 +138,13 @@ def from_prompt(path: Path) -> LoadedPrompt:
         design=card.design,
         frame=frame,
         block=block,
-        confirmed=card.gate.decision == "emitted" and card.confirmed,
-        model=student.id,
-        temperature=student.temperature,
+        confirmed=card.decision == "emitted" and card.confirmed,
+        model=card.model,
+        temperature=card.temperature,
         parameters=parameters or {},
-        budget=Budget(card.student_budget.max_tokens, card.student_budget.reasoning_effort),
+        budget=Budget(card.max_tokens, card.reasoning_effort),
         samples=samples or 1,
-        threshold=card.threshold.value,
+        threshold=card.threshold,
         card=card.content,
         run=run,
     )

@@ -15,10 +15,12 @@ from heldout.experiments.practice.note_sets import NoteFile, benchmark_of
 from heldout.experiments.practice.rung_judging import NullJournal, RungJudge, target_of
 from heldout.experiments.practice.rungs import Rung, RungResult
 from heldout.experiments.practice.session import (
+    STORE,
     JudgeOptions,
     ReadyPrompt,
     config_of,
     make_ready,
+    tell_nobody,
 )
 from heldout.experiments.runs.run_data import splits_of_run
 from heldout.gepa.gate.settings import primary_pairs
@@ -118,7 +120,7 @@ def rerun(  # noqa: PLR0913
     replicates: int = 1,
     out: Path | None = None,
     acknowledge_reuse: bool = False,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> RerunReport:
     """Judge `prompt` and its control at every rung and write the ladder into `out`.
@@ -137,8 +139,7 @@ def rerun(  # noqa: PLR0913
     _same_frame(prompt, control)
     ready = make_ready(prompt, options, [rung.budget for rung in rungs])
     out = out or default_out(prompt, rungs, on)
-    identity = _identity(ready, control, rungs, replicates, on)
-    run_id = f"rerun-{sha256_json(identity)[:16]}"
+    run_id = _run_id(ready, control, rungs, replicates, on)
     with ExitStack() as stack:
         journal: Journal = NullJournal()
         if on == "heldout":
@@ -148,13 +149,11 @@ def rerun(  # noqa: PLR0913
         buyer = Buyer(run_id, family, acknowledge_reuse=acknowledge_reuse)
         notes = _notes(prompt, on, journal, buyer)
         out.mkdir(parents=True, exist_ok=True)
-        url = f"sqlite:///{out / 'calls.sqlite'}"
-        session = stack.enter_context(ready.opened(url, run_id, stop=stop))
+        session = stack.enter_context(ready.opened(out / STORE, run_id, stop=stop))
         judge = RungJudge(ready, session, replicates)
         steps = []
         for rung in rungs:
-            if progress is not None:
-                progress(rung.name)
+            progress(f"judging at {rung.name}")
             theirs = notes.judged(judge, control.block, rung, LookKind.BASELINE)
             ours = notes.judged(judge, prompt.block, rung, LookKind.OTHER)
             steps.append(LadderStep(rung, ours, theirs))
@@ -221,16 +220,16 @@ def _pairs(prompt: LoadedPrompt) -> PairKind:
     return "omission" if config is None else primary_pairs(config.search.primary)
 
 
-def _identity(
+def _run_id(
     ready: ReadyPrompt,
     control: LoadedPrompt,
     rungs: Sequence[Rung],
     replicates: int,
     on: RerunOn,
-) -> list[Any]:
-    """What makes a rerun the same one, whose calls and looks it goes on from."""
+) -> str:
+    """The same for the same rerun, which goes on from its calls and looks."""
     pin = ready.model.pin
-    return [
+    identity = [
         ready.prompt.sha256,
         control.sha256,
         [asdict(rung) for rung in rungs],
@@ -241,3 +240,4 @@ def _identity(
         dict(pin.parameters),
         ready.seed,
     ]
+    return f"rerun-{sha256_json(identity)[:16]}"

@@ -9,7 +9,8 @@ from heldout.experiments.judging.costs import judging_cost
 from heldout.experiments.practice.rungs import Rung, RungResult
 from heldout.experiments.practice.session import PromptSession, ReadyPrompt
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, digest
-from heldout.gepa.record.events import Deterministic, Purpose
+from heldout.gepa.record.events import Deterministic
+from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.spending import Spending, Spent
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note

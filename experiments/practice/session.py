@@ -26,6 +26,9 @@ from heldout.students.models.clients import model_faults
 from heldout.students.models.pins import PinnedModel, Pins, load_pins
 from heldout.students.student import Student
 
+STORE = "calls.sqlite"
+"""The call store in the folder of a command's output, from which a second attempt goes on."""
+
 DEFAULT_SEED = 11
 """Of a prompt without a run; stands in the command line's help."""
 
@@ -113,15 +116,15 @@ class ReadyPrompt:
     @contextmanager
     def opened(
         self,
-        url: str,
+        store: Path,
         run_id: str,
         *,
         ledger: Ledger | None = None,
         stop: Callable[[], str | None] = never,
     ) -> Iterator[PromptSession]:
-        """Judge with the store at `url`, as `run_id`; calls of other runs there are used."""
+        """Judge with the store in the file `store`, as `run_id`; calls of other runs are used."""
         with open_judging(
-            url,
+            f"sqlite:///{store}",
             run_id,
             [self.model],
             simulated_models(self.options.doubles),
@@ -131,6 +134,10 @@ class ReadyPrompt:
             stop=stop,
         ) as session:
             yield PromptSession(session, self.student(session.caller))
+
+
+def tell_nobody(line: str) -> None:
+    """Progress that nobody watches."""
 
 
 @dataclass(frozen=True)

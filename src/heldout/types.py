@@ -25,29 +25,24 @@ from heldout.gepa.minibatch import Minibatch
 from heldout.gepa.objective import Objective, Rank
 from heldout.gepa.record.codec import Event
 from heldout.gepa.record.events import (
-    CallsEvent,
     CandidateEvent,
     ControlEvent,
     DriftEvent,
     EmissionEvent,
     EvaluationEvent,
     FinishedEvent,
-    FinishReason,
     GateEvent,
     IterationEvent,
-    OpenedEvent,
     PartitionEvent,
-    Phase,
     PhaseEvent,
     PreGateEvent,
-    Purpose,
-    ResumedEvent,
     SearchEndEvent,
     SettingsEvent,
-    StoppedEvent,
     WinnerEvent,
 )
 from heldout.gepa.record.journal import Observer
+from heldout.gepa.record.kinds import FinishReason, Phase, Purpose
+from heldout.gepa.record.remarks import CallsEvent, OpenedEvent, ResumedEvent, StoppedEvent
 from heldout.gepa.record.run import Run
 from heldout.gepa.reward import Reward
 from heldout.gepa.statistics.difference import Difference

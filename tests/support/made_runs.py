@@ -17,10 +17,11 @@ from heldout.gepa.emission import emit
 from heldout.gepa.frontier import Frontier, win_tie_loss
 from heldout.gepa.gate.decide import GateSettings, decide, pre_gate
 from heldout.gepa.objective import PairedFirst, best
-from heldout.gepa.record import events
+from heldout.gepa.record import events, kinds, remarks
 from heldout.gepa.record.codec import plain
-from heldout.gepa.record.events import FinishReason, Phase, PhaseEvent, Purpose
+from heldout.gepa.record.events import PhaseEvent
 from heldout.gepa.record.journal import Observer, RunJournal
+from heldout.gepa.record.kinds import FinishReason, Phase, Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.search import candidate_event, scores_of
@@ -172,7 +173,7 @@ class _Maker:
             self._iterate(iteration)
             if iteration == self.plan.stop_after:
                 reason = FinishReason.STOP_REQUESTED
-                stopped = events.StoppedEvent(finish_reason=reason, exit_status=3, message="stop")
+                stopped = remarks.StoppedEvent(finish_reason=reason, exit_status=3, message="stop")
                 self.journal.remark(stopped)
                 return
         self._end(baseline)
@@ -183,7 +184,7 @@ class _Maker:
     def _open(self) -> None:
         p = self.plan
         self.journal.remark(
-            events.OpenedEvent(
+            remarks.OpenedEvent(
                 run_id=p.run_id,
                 name=p.name,
                 seed=p.seed,
@@ -194,12 +195,12 @@ class _Maker:
                 commit="0" * 40,
                 dirty=(),
                 platform="Linux x86_64",
-                student=events.ModelFacts(model=p.model, budget=BUDGET, design="whole_note"),
-                reflector=events.ModelFacts(model="sim/reflector", budget=Budget(16_000)),
+                student=remarks.ModelFacts(model=p.model, budget=BUDGET, design="whole_note"),
+                reflector=remarks.ModelFacts(model="sim/reflector", budget=Budget(16_000)),
                 reuse="off",
                 tracking_text="full" if p.public else "hashes",
                 simulated=p.model.startswith("sim/"),
-                schema=events.SCHEMA,
+                schema=kinds.SCHEMA,
             )
         )
         self._phase(Phase.PARTITION)

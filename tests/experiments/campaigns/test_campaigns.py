@@ -16,7 +16,8 @@ from tests.support.campaigns import SMALL, resume_small, run_small, summary, wri
 from heldout.experiments.campaigns.running import prepare
 from heldout.experiments.campaigns.verify import verify_run
 from heldout.gepa.emission import withdraw
-from heldout.gepa.record.events import EventKind, Phase, PhaseEvent
+from heldout.gepa.record.events import PhaseEvent
+from heldout.gepa.record.kinds import EventKind, Phase
 from heldout.gepa.record.run import Run
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput, LooksSpent
