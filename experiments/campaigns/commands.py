@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.campaigns.checks import check, new_partition
-from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.ending import ending, status_text
 from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
 from heldout.experiments.campaigns.plan import plan, plan_text
-from heldout.experiments.campaigns.run_directory import (
+from heldout.experiments.campaigns.running import prepare, resume, start
+from heldout.experiments.campaigns.session import RunOptions, SessionResult
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import (
     FAMILY_FILE,
     RunDirectory,
     default_run_dir,
     existing_run,
 )
-from heldout.experiments.campaigns.running import prepare, resume, start
-from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput
 from heldout.splits.partition.manifest import freeze

@@ -21,7 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from heldout.experiments.campaigns.config import Config
+from heldout.experiments.runs.config import Config
+from heldout.experiments.runs.config_file import GIVEN
 from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
 from heldout.gepa.gate.rules import Rule, all_rules
 from heldout.gepa.minibatch import ConsultationFirst, Minibatch
@@ -38,11 +39,6 @@ from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Student
 
 Part = TypeVar("Part")
-
-GIVEN: dict[str, object] = {}
-"""Objects handed over in Python, by the import path that stands for them in the configuration.
-
-A run that is continued in another process finds them by that path."""
 
 OBJECTIVES: Mapping[str, Callable[[Config], Objective]] = {
     "paired_first": lambda c: PairedFirst(c.search.primary, c.gate.cap),
@@ -224,14 +220,6 @@ def check_own_parts(config: Config) -> None:
             faults.append(Fault(key, f"{own[key]} does not keep its contract ({_told(error)})"))
     if faults:
         raise BadInput(faults)
-
-
-def given(part: object) -> str:
-    """The import path that stands for an object handed over in Python."""
-    owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
-    path = f"{owner.__module__}:{owner.__name__}"
-    GIVEN[path] = part
-    return path
 
 
 def digests(config: Config) -> dict[str, str] | None:

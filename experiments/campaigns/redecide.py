@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.campaigns.run_directory import existing_run
+from heldout.experiments.runs.run_directory import existing_run
 from heldout.gepa.gate.decide import decide
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.kinds import Purpose

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.campaigns.config_file import load_config
-from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import RunDirectory, existing_run
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import HeldoutError, JournalBroken

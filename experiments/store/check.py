@@ -15,8 +15,8 @@ from typing import Any
 
 from heldout.experiments.campaigns.building import open_session
 from heldout.experiments.campaigns.checks import Checked, check
-from heldout.experiments.campaigns.config_file import load_config
-from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import RunDirectory, existing_run
 from heldout.experiments.store.tools import source_of
 from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import Run

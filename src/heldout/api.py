@@ -23,15 +23,14 @@ from typing import Any, Literal
 from heldout.experiments.analysis.compare import CompareSettings, Comparison, compare_files
 from heldout.experiments.analysis.power import PowerReport
 from heldout.experiments.analysis.power_campaign import power_of
-from heldout.experiments.campaigns.building import simulated_models
-from heldout.experiments.campaigns.config import Config
-from heldout.experiments.campaigns.config_file import ConfigSource, load_config
-from heldout.experiments.campaigns.run_directory import default_run_dir
 from heldout.experiments.campaigns.running import resume as resume_run
 from heldout.experiments.campaigns.running import run_in
 from heldout.experiments.campaigns.session import RunOptions, SessionResult
-from heldout.experiments.campaigns.stopping import beside_a_running_loop, stop_requests
 from heldout.experiments.judging.command import JudgeReport, JudgeRequest, judge_command
+from heldout.experiments.runs.config import Config
+from heldout.experiments.runs.config_file import ConfigSource, load_config
+from heldout.experiments.runs.run_directory import default_run_dir
+from heldout.experiments.runs.stopping import beside_a_running_loop, stop_requests
 from heldout.gepa.record.journal import Observer
 from heldout.gepa.record.run import Run, load_run
 from heldout.gepa.settings import Primary
@@ -131,7 +130,7 @@ def judge(  # noqa: PLR0913
 
     def work() -> JudgeReport:
         with stop_requests() as stop:
-            report = judge_command(request, simulated_models(), stop=stop)
+            report = judge_command(request, stop=stop)
         if tracking:
             from heldout.experiments.judging.tracking import track_or_say  # noqa: PLC0415
 
@@ -201,7 +200,9 @@ def _ended(work: Callable[[], SessionResult]) -> Run:
 
 
 def _source(config: AnyPath | Mapping[str, Any] | Config) -> ConfigSource:
-    return Path(config) if isinstance(config, str | os.PathLike) else config
+    if isinstance(config, str | os.PathLike):
+        return Path(config)
+    return hand_over(config) if isinstance(config, Mapping) else config
 
 
 def _settings(prefix: str, values: Mapping[str, Any]) -> list[str]:

@@ -13,13 +13,13 @@ import pytest
 import yaml
 from tests.support.campaigns import SMALL, resume_small, run_small, summary, write_config
 
-from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare
 from heldout.experiments.campaigns.verify import verify_run
 from heldout.gepa.emission import withdraw
 from heldout.gepa.record.events import PhaseEvent
 from heldout.gepa.record.kinds import EventKind, Phase
 from heldout.gepa.record.run import Run
+from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.hashing import sha256_file, sha256_text
 from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, StopReason, Usage

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from heldout.experiments.campaigns.stopping import beside_a_running_loop, stop_requests
+from heldout.experiments.runs.stopping import beside_a_running_loop, stop_requests
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
