@@ -27,8 +27,8 @@ from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.gepa.campaign import Campaign, Seed
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
-from heldout.gepa.record.events import OpenedEvent
 from heldout.gepa.record.journal import Observer, RunJournal
+from heldout.gepa.record.remarks import OpenedEvent
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heldout.experiments.campaigns.config import Config, ModelSection, RoleCapsSection
-from heldout.experiments.campaigns.parts import build_student
+from heldout.experiments.campaigns.parts import build_student, check_own_parts
 from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.gepa.settings import ConfirmSettings
 from heldout.reflectors.guard import Guard
@@ -86,6 +86,7 @@ def check(config: Config, run: RunDirectory) -> Checked:
     roles = {"student": student.pin, "reflector": reflector.pin}
     _raise(_unpriced(config, roles))
     _raise(_stop_faults(config, student))
+    check_own_parts(config)
     _raise(_seed_faults(config))
     if student.pin.id == "sim/judge":
         Scale.of(student.pin.parameters)

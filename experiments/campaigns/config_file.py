@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from heldout.experiments.campaigns.config import Config
+from heldout.experiments.campaigns.parts import given
 from heldout.gepa.settings import is_import_path
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
@@ -88,7 +89,9 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json")
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Path) else value
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return str(value) if isinstance(value, Path) else given(value)
 
 
 def _names_own_parts(tree: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,9 @@ from heldout.students.student import Student
 Part = TypeVar("Part")
 
 GIVEN: dict[str, object] = {}
-"""Objects handed over in Python, by the import path that stands for them in the configuration."""
+"""Objects handed over in Python, by the import path that stands for them in the configuration.
+
+A run that is continued in another process finds them by that path."""
 
 OBJECTIVES: Mapping[str, Callable[[Config], Objective]] = {
     "paired_first": lambda c: PairedFirst(c.search.primary, c.gate.cap),
@@ -195,6 +197,43 @@ def rule_of(config: Config) -> Rule | None:
     return instance(config, "gate.rule", name) if is_import_path(name) else None
 
 
+def check_own_parts(config: Config) -> None:
+    """Run the conformance tests of `heldout.testing` on every part that is not built in.
+
+    Raises BadInput that names the key and what the part does wrong.
+    """
+    own = dict(own_parts(config))
+    if not own:
+        return
+    from heldout import testing  # noqa: PLC0415 (the door stands above; only own parts need it)
+
+    checks: dict[str, Callable[[], None]] = {
+        "student.design": lambda: testing.check_student(
+            lambda context: _own_student(config, config.student.design, context)
+        ),
+        "search.objective": lambda: testing.check_objective(objective_of(config)),
+        "search.acceptance": lambda: testing.check_acceptance(acceptance_of(config)),
+        "search.minibatch": lambda: testing.check_minibatch(minibatch_of(config)),
+        "gate.rule": lambda: testing.check_rule(instance(config, "gate.rule", config.gate.rule)),
+    }
+    faults = []
+    for key in own.keys() & checks.keys():
+        try:
+            checks[key]()
+        except (AssertionError, *FAILS) as error:
+            faults.append(Fault(key, f"{own[key]} does not keep its contract ({_told(error)})"))
+    if faults:
+        raise BadInput(faults)
+
+
+def given(part: object) -> str:
+    """The import path that stands for an object handed over in Python."""
+    owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    path = f"{owner.__module__}:{owner.__name__}"
+    GIVEN[path] = part
+    return path
+
+
 def digests(config: Config) -> dict[str, str] | None:
     """Digest of the source of every part that is not built in, by import path; None without any.
 
@@ -224,6 +263,33 @@ def own_parts(config: Config) -> Iterator[tuple[str, str]]:
         "gate.rule": config.gate.rule,
     }
     return ((key, name) for key, name in named.items() if is_import_path(name))
+
+
+def hand_over(source: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with the import path of every part that stands in it as an object.
+
+    In this process the object itself is used, whatever stands at its path. Raises BadInput for one
+    without a name, such as a lambda.
+    """
+    named = dict(source)
+    for kind in part_kinds():
+        section, _, key = kind.key.partition(".")
+        inside = named.get(section)
+        if not isinstance(inside, Mapping) or key not in inside:
+            continue
+        part = inside[key]
+        if part is not None and not isinstance(part, str | int | float | Sequence | Mapping):
+            named[section] = {**inside, key: _given(part, kind.key)}
+    return named
+
+
+def _given(part: object, where: str) -> str:
+    owner: Any = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    path = f"{owner.__module__}:{owner.__name__}"
+    if not is_import_path(path):
+        raise BadInput.one(where, f"{part!r:.60} has no name; give it one with class or def")
+    GIVEN[path] = part
+    return path
 
 
 def load(config: Config, where: str, path: str) -> Any:
@@ -292,11 +358,20 @@ def _searched(folder: Path | None) -> Iterator[None]:
 
 def _digest(part: object) -> str:
     """Digest of the file that a part is written in, or of its own source where it has no file."""
-    owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    owner: Any = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
     module = inspect.getmodule(owner)
     file = getattr(module, "__file__", None)
-    source = Path(file).read_bytes() if file else inspect.getsource(owner).encode()
+    source = Path(file).read_bytes() if file else _own_source(owner).encode()
     return hashlib.sha256(source).hexdigest()
+
+
+def _own_source(owner: Any) -> str:
+    """Source of a function or a class of a notebook, where only functions know their source."""
+    inside = [owner] if inspect.isroutine(owner) else vars(owner).values()
+    functions = [inspect.unwrap(found) for found in inside if inspect.isfunction(found)]
+    # What `dataclass` adds has no source of its own.
+    written = [f for f in functions if f.__code__.co_filename != "<string>"]
+    return "\n".join(inspect.getsource(function) for function in written)
 
 
 def _first_line(part: object) -> str:

@@ -33,8 +33,8 @@ from heldout.experiments.campaigns.session import (
     SessionResult,
     write_pages,
 )
-from heldout.gepa.record.events import ResumedEvent
 from heldout.gepa.record.files import write_whole
+from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, HeldoutError, LooksSpent, UserFault
 from heldout.splits.heldout.looks import Family

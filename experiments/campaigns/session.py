@@ -20,14 +20,9 @@ from heldout.experiments.report.pages import write_lineage, write_report
 from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.record.codec import Event
-from heldout.gepa.record.events import (
-    SCHEMA,
-    FinishReason,
-    ModelFacts,
-    OpenedEvent,
-    StoppedEvent,
-)
 from heldout.gepa.record.journal import Observer
+from heldout.gepa.record.kinds import SCHEMA, FinishReason
+from heldout.gepa.record.remarks import ModelFacts, OpenedEvent, StoppedEvent
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import (
     CircuitOpen,

@@ -18,7 +18,7 @@ from heldout.experiments.practice.cards import read_card
 from heldout.experiments.report.view import Body, RunView, read_view
 from heldout.gepa.emission import CARD_SUFFIX
 from heldout.gepa.gate.settings import primary_pairs
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.kinds import EventKind
 from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.errors import BadInput, Fault

@@ -26,6 +26,7 @@ from heldout.experiments.analysis.power_campaign import power_of
 from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.config import Config
 from heldout.experiments.campaigns.config_file import ConfigSource, load_config
+from heldout.experiments.campaigns.parts import hand_over
 from heldout.experiments.campaigns.run_directory import default_run_dir
 from heldout.experiments.campaigns.running import resume as resume_run
 from heldout.experiments.campaigns.running import run_in
@@ -52,11 +53,11 @@ def run(
 ) -> Run:
     """Run a campaign from data to a held-out decision, as `heldout run CONFIG` does.
 
-    `config` is a campaign file, a mapping of the same keys, or a `Config`; relative paths in a
-    mapping are relative to the working folder. Without `run_dir` each call is a new run under
-    `runs/`, which standard error names; with it the same call again continues the run there, or
-    gives back the finished one. `acknowledge_reuse` goes on, exploratory, where the planned looks
-    are used up.
+    `config` is a campaign file, a mapping of the same keys, or a `Config`. In a mapping relative
+    paths are relative to the working folder, and a part may be an object. Without `run_dir` each
+    call is a new run under `runs/`, which standard error names; with it the same call again
+    continues the run there, or gives back the finished one. `acknowledge_reuse` goes on,
+    exploratory, where the planned looks are used up.
 
     Each of `observers` is called as `observer(event, replayed)` with every event of the journal,
     in order, in the thread that does the work; `replayed` is True for events that a continued run
@@ -201,7 +202,9 @@ def _ended(work: Callable[[], SessionResult]) -> Run:
 
 
 def _source(config: AnyPath | Mapping[str, Any] | Config) -> ConfigSource:
-    return Path(config) if isinstance(config, str | os.PathLike) else config
+    if isinstance(config, str | os.PathLike):
+        return Path(config)
+    return hand_over(config) if isinstance(config, Mapping) else config
 
 
 def _settings(prefix: str, values: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,7 @@
 
 | key of the configuration | protocol | takes | gives |
 |---|---|---|---|
-| `student.design` | `Student`, made from a `DesignContext` | block, `Note`, `Budget` | `Judgement` |
+| `student.design` | `Student`, of a `DesignContext` | block, `Note`, `Budget` | `Judgement` |
 | `reflector.kind` | `Reflector` | `RewriteContext`, `MergeContext` | `Proposal` |
 | `search.objective` | `Objective` | `ScoreTable` | a rank, higher is better |
 | `search.acceptance` | `Acceptance` | `MinibatchComparison`, ranks | yes or no |
@@ -25,29 +25,24 @@ from heldout.gepa.minibatch import Minibatch
 from heldout.gepa.objective import Objective, Rank
 from heldout.gepa.record.codec import Event
 from heldout.gepa.record.events import (
-    CallsEvent,
     CandidateEvent,
     ControlEvent,
     DriftEvent,
     EmissionEvent,
     EvaluationEvent,
     FinishedEvent,
-    FinishReason,
     GateEvent,
     IterationEvent,
-    OpenedEvent,
     PartitionEvent,
-    Phase,
     PhaseEvent,
     PreGateEvent,
-    Purpose,
-    ResumedEvent,
     SearchEndEvent,
     SettingsEvent,
-    StoppedEvent,
     WinnerEvent,
 )
 from heldout.gepa.record.journal import Observer
+from heldout.gepa.record.kinds import FinishReason, Phase, Purpose
+from heldout.gepa.record.remarks import CallsEvent, OpenedEvent, ResumedEvent, StoppedEvent
 from heldout.gepa.record.run import Run
 from heldout.gepa.reward import Reward
 from heldout.gepa.statistics.difference import Difference

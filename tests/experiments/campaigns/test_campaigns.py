@@ -17,7 +17,8 @@ from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare
 from heldout.experiments.campaigns.verify import verify_run
 from heldout.gepa.emission import withdraw
-from heldout.gepa.record.events import EventKind, Phase, PhaseEvent
+from heldout.gepa.record.events import PhaseEvent
+from heldout.gepa.record.kinds import EventKind, Phase
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.hashing import sha256_file, sha256_text
