@@ -26,7 +26,6 @@ from heldout.experiments.analysis.power_campaign import power_of
 from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.config import Config
 from heldout.experiments.campaigns.config_file import ConfigSource, load_config
-from heldout.experiments.campaigns.parts import hand_over
 from heldout.experiments.campaigns.run_directory import default_run_dir
 from heldout.experiments.campaigns.running import resume as resume_run
 from heldout.experiments.campaigns.running import run_in
@@ -202,9 +201,7 @@ def _ended(work: Callable[[], SessionResult]) -> Run:
 
 
 def _source(config: AnyPath | Mapping[str, Any] | Config) -> ConfigSource:
-    if isinstance(config, str | os.PathLike):
-        return Path(config)
-    return hand_over(config) if isinstance(config, Mapping) else config
+    return Path(config) if isinstance(config, str | os.PathLike) else config
 
 
 def _settings(prefix: str, values: Mapping[str, Any]) -> list[str]:
