@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from heldout.experiments.campaigns.run_directory import existing_run
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput
 from heldout.students.calls.database import shown_url
-from heldout.students.calls.store_rows import Row
+from heldout.students.calls.store_rows import StoredCall
 from heldout.students.calls.transfer import export_lines, import_lines, read_rows, write_rows
 
 Json = dict[str, Any]
@@ -54,16 +53,16 @@ def list_calls(source: Source, *, stage: str | None = None, details: bool = Fals
     groups: Counter[tuple[str, str, str]] = Counter()
     tokens: Counter[tuple[str, str, str]] = Counter()
     unpriced: set[tuple[str, str, str]] = set()
-    usd: Counter[tuple[str, str, str]] = Counter()
+    usd: defaultdict[tuple[str, str, str], float] = defaultdict(float)
     calls = []
     for row in read_rows(source.url, source.run_id, stage):
-        group = (row["run_id"], row["stage"], row["model"])
+        group = (row.run_id, row.stage, row.model)
         groups[group] += 1
-        tokens[group] += row["prompt_tokens"] + row["completion_tokens"]
-        if row["usd"] is None:
+        tokens[group] += row.prompt_tokens + row.completion_tokens
+        if row.usd is None:
             unpriced.add(group)
         else:
-            usd[group] += row["usd"]
+            usd[group] += row.usd
         if details:
             calls.append(_without_text(row))
     found: Json = {
@@ -114,13 +113,12 @@ def import_calls(file: Path, url: str, *, run_id: str | None = None) -> Json:
     Calls the store has already stay as they are. Under another run's name they count as bought by
     the run that bought them. Raises BadInput with every bad line, and then nothing is added.
     """
-    rows: Iterable[Row] = import_lines(file)
+    rows = import_lines(file)
     if run_id is not None:
-        rows = [{**row, "run_id": run_id, "origin": row["origin"] or row["run_id"]} for row in rows]
-    rows = list(rows)
+        rows = [replace(row, run_id=run_id, origin=row.origin or row.run_id) for row in rows]
     return {"store": shown_url(url), "calls": len(rows), "added": write_rows(url, rows)}
 
 
-def _without_text(row: Row) -> Json:
+def _without_text(row: StoredCall) -> Json:
     hidden = {"text", "reasoning", "raw", "messages"}
-    return {name: value for name, value in row.items() if name not in hidden}
+    return {name: value for name, value in row.values.items() if name not in hidden}

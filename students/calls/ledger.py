@@ -177,7 +177,7 @@ class Ledger:
             return False
         self._charged.add(mark)
         self._whole.totals.add(stored)
-        self._roles[role_of(stored.stage, stored.attempt)].totals.add(stored)
+        self._roles[role_of(Stage(stored.stage), stored.attempt)].totals.add(stored)
         return True
 
     def restore(self, calls: Iterable[StoredCall]) -> None:
