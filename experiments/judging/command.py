@@ -32,12 +32,11 @@ from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchma
 from heldout.students.calls.caller import Caller, never
 from heldout.students.calls.ledger import Caps, Ledger, price_faults
 from heldout.students.calls.store import CallStore, Reuse
-from heldout.students.designs.roles import read_roles, require
 from heldout.students.designs.roster import ROSTER, Design, DesignGroup, find_design
 from heldout.students.designs.workshop import FACTS_BUDGET, Roles
 from heldout.students.models.chat import Budget, ChatModel
 from heldout.students.models.clients import model_faults, open_models
-from heldout.students.models.pins import PinnedModel, load_pins
+from heldout.students.models.pins import PinnedModel, load_pins, read_roles, require
 
 Split = Literal["reflect", "accept"]
 PARTS = ("judge", "extractor", "auditor", "second_look")

@@ -16,8 +16,7 @@ from enum import StrEnum
 from heldout.splits.errors import Fault, HardCapReached
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.store_rows import StoredCall
-from heldout.students.models.chat import ModelPin
-from heldout.students.models.prices import cost_usd, prompt_tokens_bound
+from heldout.students.models.chat import ModelPin, cost_usd, prompt_tokens_bound
 
 
 class Role(StrEnum):

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from tests.support.litellm_provider import register_simulated
 
 from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare, start
@@ -13,7 +14,6 @@ from heldout.students.frames import load_frame
 from heldout.students.models.chat import Budget, ChatRequest, Message
 from heldout.students.models.clients import model_faults
 from heldout.students.models.litellm_client import LiteLLMModel, check_parameters
-from heldout.students.models.litellm_provider import register_simulated
 from heldout.students.models.pins import load_pins, simulated_pins
 
 BLOCKS = (
