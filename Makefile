@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CONFIG ?= configs/quickstart.yaml
 # `lint-imports` and `mypy` follow the links in src/heldout.
-CODE := gepa students reflectors splits experiments tests
+CODE := gepa students reflectors splits experiments tests $(wildcard src/heldout/*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check format lint types layers house soak picture pictures clean

@@ -36,19 +36,17 @@ from heldout.gepa.objective import Objective, best
 from heldout.gepa.record.codec import encode
 from heldout.gepa.record.events import (
     FinishedEvent,
-    FinishReason,
     GateEvent,
     MeasuresPair,
     PartitionEvent,
-    Phase,
     PhaseEvent,
     PreGateEvent,
-    Purpose,
     SettingsEvent,
     WinnerEvent,
 )
 from heldout.gepa.record.files import write_whole
 from heldout.gepa.record.journal import RunJournal
+from heldout.gepa.record.kinds import FinishReason, Phase, Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.reward import Reward
 from heldout.gepa.search import Search, candidate_event, scores_of

@@ -8,8 +8,9 @@ from math import ceil
 from typing import Any
 
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, digest
-from heldout.gepa.record.events import DriftEvent, EvaluationEvent, Purpose
+from heldout.gepa.record.events import DriftEvent, EvaluationEvent
 from heldout.gepa.record.journal import Journal
+from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.settings import ConfirmSettings
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.agreement.replicates import paired_spread

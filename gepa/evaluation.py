@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from heldout.gepa.record.events import EvaluationEvent, Purpose
+from heldout.gepa.record.events import EvaluationEvent
 from heldout.gepa.record.journal import Journal
+from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note

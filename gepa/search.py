@@ -18,15 +18,9 @@ from heldout.gepa.frontier import Frontier
 from heldout.gepa.minibatch import Minibatch
 from heldout.gepa.objective import Objective, Rank
 from heldout.gepa.proposing import Parent, merge, rewrite
-from heldout.gepa.record.events import (
-    CandidateEvent,
-    FinishReason,
-    IterationEvent,
-    MergeCounters,
-    Purpose,
-    SearchEndEvent,
-)
+from heldout.gepa.record.events import CandidateEvent, IterationEvent, MergeCounters, SearchEndEvent
 from heldout.gepa.record.journal import Journal
+from heldout.gepa.record.kinds import FinishReason, Purpose
 from heldout.gepa.reward import Reward
 from heldout.gepa.settings import SearchSettings
 from heldout.gepa.spending import Spending

@@ -16,12 +16,32 @@ import pytest
 import yaml
 from tests.support.campaigns import SMALL, merged
 from tests.support.kernels import Kernel
+from typer.testing import CliRunner
 
 import heldout
+from heldout.experiments.cli.main import app
 from heldout.splits.synthetic import draw, write_jsonl
 
 ROOT = Path(__file__).parents[1]
 CONFIG = merged(SMALL, {"search": {"iterations": 3}})
+OWN = f"""
+import dataclasses, heldout
+
+@dataclasses.dataclass(frozen=True)
+class Strict:
+    margin: float = 0.0
+
+    def accepts(self, comparison):
+        return comparison.child_reward > comparison.parent_reward + self.margin + 1e-12
+
+    def admits(self, child, parent):
+        return True
+
+config = {CONFIG!r}
+config["search"]["acceptance"] = Strict(10.0)
+run = heldout.run(config, run_dir="own")
+print(run.candidates.entered, len(run.opened.parts["__main__:Strict"]))
+"""
 CELL = f"""
 import heldout
 run = heldout.run({CONFIG!r}, run_dir="cell")
@@ -34,10 +54,8 @@ def lineage(tmp_path_factory) -> str:
     """What `heldout run` finds with CONFIG."""
     folder = tmp_path_factory.mktemp("command")
     (folder / "small.yaml").write_text(yaml.safe_dump(CONFIG))
-    command = ("-m", "heldout.experiments.cli.main", "run", "small.yaml", "--json")
-    done = subprocess.run(
-        [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=True
-    )
+    asked = ["run", str(folder / "small.yaml"), "--run-dir", str(folder / "run"), "--json"]
+    done = CliRunner().invoke(app, asked)
     return json.loads(done.stdout)["lineage_sha256"]
 
 
@@ -168,6 +186,8 @@ def test_in_a_notebook_the_stop_button_stops_and_the_same_cell_goes_on(
         assert f"finished iterations {lineage}" in finished.text
         # One line of progress is kept up to date under the cell.
         assert any("best accept" in line for line in finished.displayed)
+        # A part may be an object, also one of a class that no file holds.
+        assert "0 64" in kernel.run(OWN).text
         shown = kernel.run("run").html
         assert shown.index("Decision: ") < shown.index("simulated models")
 
@@ -319,4 +339,4 @@ def test_judging_comparing_and_power(here: Path) -> None:
     assert found.n.omissions > 0
     detected = heldout.power(CONFIG, draws=100)
     assert detected.draws == 100
-    assert [rule.rule for rule in detected.rules]
+    assert "interval" in detected.rules

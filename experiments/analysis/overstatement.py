@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.experiments.campaigns.checks import check
-from heldout.experiments.campaigns.config_file import load_config
-from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
 from heldout.experiments.campaigns.running import start
 from heldout.experiments.campaigns.session import RunOptions
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import RunDirectory, existing_run
 from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.run import Run
 from heldout.gepa.settings import Primary

@@ -19,8 +19,8 @@ from heldout.experiments.analysis.power import PowerReport, PowerSettings, Simul
 from heldout.experiments.analysis.power_report import Resolution, resolution
 from heldout.experiments.analysis.score_files import read_scores, score_tables
 from heldout.experiments.campaigns.checks import Checked, check
-from heldout.experiments.campaigns.config_file import ConfigSource, load_config
-from heldout.experiments.campaigns.run_directory import RunDirectory
+from heldout.experiments.runs.config_file import ConfigSource, load_config
+from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.statistics.difference import difference
 from heldout.gepa.statistics.intervals.resampling import generator

@@ -23,28 +23,28 @@ from heldout.experiments.campaigns.parts import (
     objective_of,
     rule_of,
 )
-from heldout.experiments.campaigns.run_directory import RunDirectory
+from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.gepa.campaign import Campaign, Seed
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
-from heldout.gepa.record.events import OpenedEvent
 from heldout.gepa.record.journal import Observer, RunJournal
+from heldout.gepa.record.remarks import OpenedEvent
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.prompts import Terms
 from heldout.reflectors.protected import own_texts, protect
-from heldout.reflectors.simulated.model import SimulatedReflector
+from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput
 from heldout.splits.heldout.looks import target_id
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import Splits, open_splits
 from heldout.students.calls.caller import Caller
 from heldout.students.calls.ledger import Amount, Ledger
+from heldout.students.calls.session import open_judging
 from heldout.students.calls.store import CallStore
 from heldout.students.models.chat import ChatModel
-from heldout.students.models.clients import model_faults, open_models
-from heldout.students.simulated import SimulatedJudge, SimulatedPlacebo
+from heldout.students.models.clients import model_faults
 from heldout.students.student import Student
 
 DRIFT = "drift"
@@ -93,15 +93,6 @@ class Confirmations:
         self.hold()
 
 
-def simulated_models() -> dict[str, ChatModel]:
-    """The models that run in process, by id."""
-    return {
-        "sim/judge": SimulatedJudge(),
-        "sim/placebo": SimulatedPlacebo(),
-        "sim/reflector": SimulatedReflector(),
-    }
-
-
 @contextmanager
 def open_session(  # noqa: PLR0913
     checked: Checked,
@@ -124,30 +115,26 @@ def open_session(  # noqa: PLR0913
     """
     config = checked.config
     confirmations = confirmations or Confirmations.of([checked])
-    ledger = confirmations.ledger
     with ExitStack() as stack:
-        url = config.store.url or f"sqlite:///{run.store}"
-        store = stack.enter_context(closing(CallStore(url, buyer.run, config.store.reuse)))
+        judging = stack.enter_context(
+            open_judging(
+                config.store.url or f"sqlite:///{run.store}",
+                buyer.run,
+                (checked.student, checked.reflector),
+                simulated_models(doubles),
+                ledger=confirmations.ledger,
+                concurrency=config.concurrency,
+                reuse=config.store.reuse,
+                retry=config.retry,
+                stop=stop,
+            )
+        )
+        store, caller = judging.store, judging.caller
         journal = stack.enter_context(
             closing(RunJournal(run.journal, observers, before_write=store.sync))
         )
-        ledger.restore(store.calls())
         journal.remark(first)
         _check_models(checked)
-        runner = stack.enter_context(asyncio.Runner())
-        models = open_models(
-            (checked.student, checked.reflector), {**simulated_models(), **(doubles or {})}
-        )
-        opened = runner.run(models.__aenter__())
-        stack.callback(lambda: runner.run(models.__aexit__(None, None, None)))
-        caller = Caller(
-            opened,
-            store,
-            ledger,
-            concurrency=config.concurrency,
-            stop=stop,
-            retry=config.retry,
-        )
         splits = open_splits(
             checked.load,
             checked.manifest,
@@ -159,12 +146,12 @@ def open_session(  # noqa: PLR0913
             checked,
             run,
             confirmations,
-            runner=runner,
+            runner=judging.runner,
             journal=journal,
             caller=caller,
             splits=splits,
         )
-        yield Session(campaign, ledger, caller, store, splits)
+        yield Session(campaign, judging.ledger, caller, store, splits)
 
 
 def _check_models(checked: Checked) -> None:

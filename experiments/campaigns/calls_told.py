@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heldout.experiments.campaigns.starvation import all_replies, starvation_lines
 from heldout.gepa.campaign import Campaign
-from heldout.gepa.record.events import CallsEvent
+from heldout.gepa.record.remarks import CallsEvent
 from heldout.students.calls.caller import Caller
 
 

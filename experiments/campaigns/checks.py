@@ -7,22 +7,21 @@ known without a model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from heldout.experiments.campaigns.config import Config, ModelSection, RoleCapsSection
-from heldout.experiments.campaigns.parts import build_student
-from heldout.experiments.campaigns.run_directory import RunDirectory
+from heldout.experiments.campaigns.parts import build_student, check_own_parts
+from heldout.experiments.runs.config import Config, ModelSection, RoleCapsSection
+from heldout.experiments.runs.run_data import RunData, data_of
+from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.gepa.settings import ConfirmSettings
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.prompts import LengthCap
 from heldout.reflectors.protected import ProtectedRuns
-from heldout.splits.benchmark import Benchmark, CleanMeans, Note
+from heldout.splits.benchmark import Benchmark, Note
 from heldout.splits.errors import BadInput, Fault
-from heldout.splits.loading.benchmark_files import BenchmarkSource, Loaded, open_benchmark
+from heldout.splits.loading.benchmark_files import BenchmarkSource, Loaded
 from heldout.splits.partition.draw import draw_partition, verify
-from heldout.splits.partition.exclusions import read_exclusions
 from heldout.splits.partition.manifest import Partition, Shares, read_manifest
 from heldout.splits.partition.word_runs import HeldoutRuns
 from heldout.splits.synthetic import SyntheticDraw, draw
@@ -41,14 +40,12 @@ from heldout.students.models.pins import ClientKind, PinnedModel, load_pins
 from heldout.students.models.pins_file import parameter_faults
 from heldout.students.simulated.effects import Scale
 
-PAIRS_FILE = "pairs.jsonl.gz"
-CONSULTATIONS_FILE = "consultations.jsonl.gz"
 CHARACTERS_A_WORD = 8
 NOTHING_PROTECTED = ProtectedRuns(frozenset(), HeldoutRuns("", frozenset(), frozenset()))
 
 
 @dataclass(frozen=True)
-class Checked:
+class Checked(RunData):
     """A configuration with what it refers to, read and found good.
 
     `made` is the synthetic benchmark where the run draws its own and has not written it yet;
@@ -56,11 +53,8 @@ class Checked:
     """
 
     config: Config
-    manifest: Path
-    source: BenchmarkSource
     made: SyntheticDraw | None
     partition: Partition
-    exclude: frozenset[str]
     student: PinnedModel
     reflector: PinnedModel
     confirmation: Amount
@@ -70,11 +64,6 @@ class Checked:
     def is_new_partition(self) -> bool:
         """True while the manifest has to be frozen."""
         return not self.manifest.exists()
-
-    @property
-    def load(self) -> Callable[[], Loaded]:
-        """Reads the benchmark's own files."""
-        return lambda: open_benchmark(self.source)
 
     @property
     def simulated(self) -> bool:
@@ -92,21 +81,21 @@ def check(config: Config, run: RunDirectory) -> Checked:
     roles = {"student": student.pin, "reflector": reflector.pin}
     _raise(_unpriced(config, roles))
     _raise(_stop_faults(config, student))
+    check_own_parts(config)
     _raise(_seed_faults(config))
     if student.pin.id == "sim/judge":
         Scale.of(student.pin.parameters)
-    source, made = _benchmark(config, run)
-    loaded = Loaded(made.benchmark) if made else open_benchmark(source)
-    exclude = read_exclusions(config.partition.exclude)
-    manifest = config.partition.manifest or run.manifest
-    partition = _partition(config, loaded, manifest, exclude)
+    data = data_of(config, run)
+    made = _drawn(config, data.source)
+    loaded = Loaded(made.benchmark) if made else data.load()
+    partition = _partition(config, loaded, data)
     checked = Checked(
+        source=data.source,
+        manifest=data.manifest,
+        exclude=data.exclude,
         config=config,
-        manifest=manifest,
-        source=source,
         made=made,
         partition=partition,
-        exclude=exclude,
         student=student,
         reflector=reflector,
         confirmation=confirmation_amount(
@@ -186,42 +175,26 @@ def _pinned(model: PinnedModel, section: ModelSection) -> PinnedModel:
     return priced(pinned) if pinned.door is ClientKind.LITELLM else pinned
 
 
-def _benchmark(config: Config, run: RunDirectory) -> tuple[BenchmarkSource, SyntheticDraw | None]:
-    section = config.benchmark
-    if section.synthetic is None:
-        assert section.pairs is not None  # the schema wants one of the two
-        source = BenchmarkSource(
-            section.pairs,
-            section.consultations,
-            section.clean_means,
-            section.public,
-            section.transcript,
-        )
-        return source, None
-    folder = run.benchmark
-    source = BenchmarkSource(
-        folder / PAIRS_FILE, folder / CONSULTATIONS_FILE, CleanMeans.VERIFIED, public=True
-    )
-    if source.pairs.exists():
-        return source, None
-    seed = config.seed if section.synthetic.seed is None else section.synthetic.seed
-    return source, draw(section.synthetic.consultations, seed)
+def _drawn(config: Config, source: BenchmarkSource) -> SyntheticDraw | None:
+    """The synthetic benchmark of a run that has not written it yet."""
+    section = config.benchmark.synthetic
+    if section is None or source.pairs.exists():
+        return None
+    return draw(section.consultations, config.seed if section.seed is None else section.seed)
 
 
-def _partition(
-    config: Config, loaded: Loaded, manifest: Path, exclude: frozenset[str]
-) -> Partition:
-    if manifest.exists():
-        partition = read_manifest(manifest)
+def _partition(config: Config, loaded: Loaded, data: RunData) -> Partition:
+    if data.manifest.exists():
+        partition = read_manifest(data.manifest)
         verify(
             partition,
             loaded.benchmark,
             files=loaded.files or None,
-            exclude=exclude,
-            where=str(manifest),
+            exclude=data.exclude,
+            where=str(data.manifest),
         )
         return partition
-    return new_partition(config, loaded, exclude)
+    return new_partition(config, loaded, data.exclude)
 
 
 def new_partition(config: Config, loaded: Loaded, exclude: frozenset[str]) -> Partition:

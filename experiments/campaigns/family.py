@@ -16,10 +16,7 @@ from pathlib import Path
 
 from heldout.experiments.campaigns.building import Confirmations, target_of
 from heldout.experiments.campaigns.checks import check
-from heldout.experiments.campaigns.config import Config
-from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.parts import refuse_changed
-from heldout.experiments.campaigns.run_directory import FAMILY_FILE, RunDirectory
 from heldout.experiments.campaigns.running import (
     continuing,
     has_calls,
@@ -36,6 +33,9 @@ from heldout.experiments.campaigns.session import (
     RunOptions,
     SessionResult,
 )
+from heldout.experiments.runs.config import Config
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import FAMILY_FILE, RunDirectory
 from heldout.gepa.gate.decide import decide_family
 from heldout.gepa.gate.decision import Decision
 from heldout.gepa.gate.outcome import CampaignResult

@@ -21,7 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from heldout.experiments.campaigns.config import Config
+from heldout.experiments.runs.config import Config
+from heldout.experiments.runs.config_file import GIVEN
 from heldout.gepa.acceptance import Acceptance, FullPool, MinibatchImprovement
 from heldout.gepa.gate.rules import Rule, all_rules
 from heldout.gepa.minibatch import ConsultationFirst, Minibatch
@@ -38,9 +39,6 @@ from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Student
 
 Part = TypeVar("Part")
-
-GIVEN: dict[str, object] = {}
-"""Objects handed over in Python, by the import path that stands for them in the configuration."""
 
 OBJECTIVES: Mapping[str, Callable[[Config], Objective]] = {
     "paired_first": lambda c: PairedFirst(c.search.primary, c.gate.cap),
@@ -195,6 +193,35 @@ def rule_of(config: Config) -> Rule | None:
     return instance(config, "gate.rule", name) if is_import_path(name) else None
 
 
+def check_own_parts(config: Config) -> None:
+    """Run the conformance tests of `heldout.testing` on every part that is not built in.
+
+    Raises BadInput that names the key and what the part does wrong.
+    """
+    own = dict(own_parts(config))
+    if not own:
+        return
+    from heldout import testing  # noqa: PLC0415 (the door stands above; only own parts need it)
+
+    checks: dict[str, Callable[[], None]] = {
+        "student.design": lambda: testing.check_student(
+            lambda context: _own_student(config, config.student.design, context)
+        ),
+        "search.objective": lambda: testing.check_objective(objective_of(config)),
+        "search.acceptance": lambda: testing.check_acceptance(acceptance_of(config)),
+        "search.minibatch": lambda: testing.check_minibatch(minibatch_of(config)),
+        "gate.rule": lambda: testing.check_rule(instance(config, "gate.rule", config.gate.rule)),
+    }
+    faults = []
+    for key in own.keys() & checks.keys():
+        try:
+            checks[key]()
+        except (AssertionError, *FAILS) as error:
+            faults.append(Fault(key, f"{own[key]} does not keep its contract ({_told(error)})"))
+    if faults:
+        raise BadInput(faults)
+
+
 def digests(config: Config) -> dict[str, str] | None:
     """Digest of the source of every part that is not built in, by import path; None without any.
 
@@ -292,11 +319,20 @@ def _searched(folder: Path | None) -> Iterator[None]:
 
 def _digest(part: object) -> str:
     """Digest of the file that a part is written in, or of its own source where it has no file."""
-    owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    owner: Any = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
     module = inspect.getmodule(owner)
     file = getattr(module, "__file__", None)
-    source = Path(file).read_bytes() if file else inspect.getsource(owner).encode()
+    source = Path(file).read_bytes() if file else _own_source(owner).encode()
     return hashlib.sha256(source).hexdigest()
+
+
+def _own_source(owner: Any) -> str:
+    """Source of a function or a class of a notebook, where only functions know their source."""
+    inside = [owner] if inspect.isroutine(owner) else vars(owner).values()
+    functions = [inspect.unwrap(found) for found in inside if inspect.isfunction(found)]
+    # What `dataclass` adds has no source of its own.
+    written = [f for f in functions if f.__code__.co_filename != "<string>"]
+    return "\n".join(inspect.getsource(function) for function in written)
 
 
 def _first_line(part: object) -> str:

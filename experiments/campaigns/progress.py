@@ -21,7 +21,8 @@ from rich.text import Text
 
 from heldout.gepa.candidates import Status
 from heldout.gepa.record.codec import Event
-from heldout.gepa.record.events import CandidateEvent, IterationEvent, Phase, PhaseEvent
+from heldout.gepa.record.events import CandidateEvent, IterationEvent, PhaseEvent
+from heldout.gepa.record.kinds import Phase
 from heldout.students.calls.ledger import Totals
 
 PLAIN_EVERY_S = 5.0

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.campaigns.run_directory import existing_run
+from heldout.experiments.runs.run_directory import existing_run
 from heldout.gepa.gate.decide import decide
 from heldout.gepa.record.codec import plain
-from heldout.gepa.record.events import Purpose
+from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.record.summary import SIMULATED
 from heldout.gepa.settings import RuleName

@@ -12,29 +12,28 @@ from typing import Any
 import yaml
 
 from heldout.experiments.campaigns.checks import (
-    CONSULTATIONS_FILE,
-    PAIRS_FILE,
     Checked,
     check,
     new_partition,
 )
-from heldout.experiments.campaigns.config import Config
-from heldout.experiments.campaigns.config_file import (
-    ConfigSource,
-    config_digest,
-    load_config,
-    parse_setting,
-)
 from heldout.experiments.campaigns.parts import refuse_changed
-from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run, resolved
 from heldout.experiments.campaigns.session import (
     CampaignSession,
     RunOptions,
     SessionResult,
     write_pages,
 )
-from heldout.gepa.record.events import ResumedEvent
+from heldout.experiments.runs.config import Config
+from heldout.experiments.runs.config_file import (
+    ConfigSource,
+    config_digest,
+    load_config,
+    parse_setting,
+)
+from heldout.experiments.runs.run_data import CONSULTATIONS_FILE, PAIRS_FILE
+from heldout.experiments.runs.run_directory import RunDirectory, existing_run, resolved
 from heldout.gepa.record.files import write_whole
+from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, HeldoutError, LooksSpent, UserFault
 from heldout.splits.heldout.looks import Family

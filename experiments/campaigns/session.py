@@ -10,24 +10,19 @@ from types import TracebackType
 from heldout.experiments.campaigns.building import Confirmations, Session, open_session
 from heldout.experiments.campaigns.calls_told import calls_event
 from heldout.experiments.campaigns.checks import Checked, budget_of
-from heldout.experiments.campaigns.config_file import config_digest
 from heldout.experiments.campaigns.parts import digests
 from heldout.experiments.campaigns.progress import Progress
 from heldout.experiments.campaigns.provenance import provenance
-from heldout.experiments.campaigns.run_directory import RunDirectory
-from heldout.experiments.campaigns.stopping import stop_requests
 from heldout.experiments.report.pages import write_lineage, write_report
 from heldout.experiments.report.text import TextPolicy
+from heldout.experiments.runs.config_file import config_digest
+from heldout.experiments.runs.run_directory import RunDirectory
+from heldout.experiments.runs.stopping import stop_requests
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, default_uri
 from heldout.gepa.record.codec import Event
-from heldout.gepa.record.events import (
-    SCHEMA,
-    FinishReason,
-    ModelFacts,
-    OpenedEvent,
-    StoppedEvent,
-)
 from heldout.gepa.record.journal import Observer
+from heldout.gepa.record.kinds import SCHEMA, FinishReason
+from heldout.gepa.record.remarks import ModelFacts, OpenedEvent, StoppedEvent
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import (
     CircuitOpen,

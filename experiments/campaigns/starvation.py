@@ -13,7 +13,7 @@ from typing import Any
 
 from heldout.gepa.campaign import Campaign
 from heldout.gepa.candidates import Candidate
-from heldout.gepa.record.events import AllReplies, BlockReplies, Replies
+from heldout.gepa.record.remarks import AllReplies, BlockReplies, Replies
 from heldout.splits.benchmark import Note
 from heldout.students.calls.store import CallStore
 from heldout.students.calls.store_rows import StoredCall

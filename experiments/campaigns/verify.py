@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.campaigns.config_file import load_config
-from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
-from heldout.gepa.record.codec import decode
-from heldout.gepa.record.events import EventKind
-from heldout.gepa.record.journal import read_journal
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import RunDirectory, existing_run
+from heldout.gepa.record.codec import plain
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import HeldoutError, JournalBroken
 from heldout.splits.hashing import sha256_file
@@ -57,10 +55,9 @@ def verify_run(path: Path) -> Verified:
     run = existing_run(path)
     checked: list[str] = []
     try:
-        events = read_journal(run.journal) if run.journal.exists() else []
+        so_far = Run.at(run.path)
     except JournalBroken as broken:
         return Verified(str(run.path), broken.line - 1, ("chain",), str(broken))
-    so_far = Run.of(events, run.path)
     checked.append("chain")
     checks = (
         ("lineage", _lineage),
@@ -73,8 +70,8 @@ def verify_run(path: Path) -> Verified:
         fault = check(run, so_far)
         checked.append(name)
         if fault:
-            return Verified(str(run.path), len(events), tuple(checked), fault)
-    return Verified(str(run.path), len(events), tuple(checked), None)
+            return Verified(str(run.path), len(so_far.events), tuple(checked), fault)
+    return Verified(str(run.path), len(so_far.events), tuple(checked), None)
 
 
 def _lineage(run: RunDirectory, so_far: Run) -> str | None:
@@ -102,11 +99,18 @@ def _gate(run: RunDirectory, so_far: Run) -> str | None:
     if so_far.gate is None:
         return None
     try:
-        written = decode(EventKind.GATE, json.loads(run.gate.read_text(encoding="utf-8")))
+        written = json.loads(run.gate.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         return f"{run.gate}: cannot be read ({error})"
-    same = written == so_far.gate
+    same = _without_nulls(written) == _without_nulls(plain(so_far.gate))
     return None if same else f"{run.gate}: says something else than the journal"
+
+
+def _without_nulls(said: Any) -> Any:
+    """Versions differ in whether they write a key that has no value."""
+    if not isinstance(said, dict):
+        return said
+    return {key: value for key, value in said.items() if value is not None}
 
 
 def _emission(run: RunDirectory, so_far: Run) -> str | None:

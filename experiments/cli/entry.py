@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 MOST_LINES = 40
 """Faults printed one by one; a wrong file can have thousands of the same."""
 
+EVERY_S = 5.0
+"""How often progress is told on standard error."""
+
 JsonFlag = Annotated[
     bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")
 ]
@@ -26,6 +31,7 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a configuration value; repeatable."),
 ]
+Concurrency = Annotated[int, typer.Option(min=1, max=512)]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
 
@@ -44,6 +50,23 @@ def show(value: dict[str, Any] | list[Any] | str | RenderableType) -> None:
 def note(line: str) -> None:
     """A line of progress, on standard error."""
     print(line, file=sys.stderr, flush=True)
+
+
+@dataclass
+class Ticker:
+    """Progress on standard error, now and then."""
+
+    told_at: float = -EVERY_S
+
+    def tell(self, line: str) -> None:
+        """Print `line` unless another one was printed a moment ago."""
+        if time.monotonic() - self.told_at >= EVERY_S:
+            self.now(line)
+
+    def now(self, line: str) -> None:
+        """Print `line`."""
+        self.told_at = time.monotonic()
+        note(line)
 
 
 @contextmanager

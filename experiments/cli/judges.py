@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from heldout.experiments.cli.entry import JsonFlag, guarded, show
+from heldout.experiments.cli.entry import Concurrency, JsonFlag, guarded, show
+from heldout.students.calls.retry import CONCURRENCY
 
 app = typer.Typer()
 
@@ -103,7 +104,7 @@ def judge(
     temperature: Annotated[float | None, typer.Option(min=0, max=2)] = None,
     replicates: Annotated[int, typer.Option(min=1, help="Repetitions of the whole.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the calls.")] = 11,
-    concurrency: Annotated[int, typer.Option(min=1, max=512)] = 8,
+    concurrency: Concurrency = CONCURRENCY,
     clean_means: Annotated[
         Literal["unedited", "verified"], typer.Option(help="What the clean notes are.")
     ] = "unedited",
@@ -119,18 +120,16 @@ def judge(
     Held-out notes are no choice here: they are looks of a campaign or of a rerun.
     """
     with guarded():
-        from heldout.experiments.campaigns.building import simulated_models  # noqa: PLC0415
         from heldout.experiments.judging.command import JudgeRequest, judge_command  # noqa: PLC0415
         from heldout.experiments.judging.table import render  # noqa: PLC0415
         from heldout.splits.benchmark import CleanMeans  # noqa: PLC0415
         from heldout.splits.loading.benchmark_files import BenchmarkSource  # noqa: PLC0415
         from heldout.students.models.chat import Budget  # noqa: PLC0415
 
+        means = CleanMeans(clean_means)
         request = JudgeRequest(
             designs=tuple(designs),
-            benchmark=BenchmarkSource(
-                benchmark, consultations, CleanMeans(clean_means), transcript=transcript
-            ),
+            benchmark=BenchmarkSource(benchmark, consultations, means, transcript=transcript),
             out=out,
             seed=seed,
             budget=Budget(max_tokens, effort),
@@ -143,10 +142,9 @@ def judge(
             replicates=replicates,
             concurrency=concurrency,
         )
-        report = judge_command(request, simulated_models())
+        report = judge_command(request)
         if tracking:
             from heldout.experiments.judging.tracking import track_or_say  # noqa: PLC0415
 
             track_or_say(report, tracking_uri)
-        table = render(report.results, simulated=report.simulated)
-        show(report.to_json() if as_json else table)
+        show(report.to_json() if as_json else render(report.results, simulated=report.simulated))

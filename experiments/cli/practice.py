@@ -7,11 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from heldout.experiments.cli.entry import JsonFlag, guarded, show
+from heldout.experiments.cli.entry import Concurrency, JsonFlag, Ticker, guarded, show
+from heldout.students.calls.retry import CONCURRENCY
 
 app = typer.Typer()
 
-Source = Annotated[
+JUDGED = Path("judged")
+
+PromptArgument = Annotated[
     str,
     typer.Argument(
         metavar="PROMPT|RUN[:CANDIDATE]", help="An emitted prompt file, or a candidate of a run."
@@ -24,7 +27,6 @@ MaxTokens = Annotated[int | None, typer.Option(min=1, help="Cap of one reply.")]
 Effort = Annotated[str | None, typer.Option(help="Reasoning effort; - sends none.")]
 Samples = Annotated[int | None, typer.Option(min=1, help="Samples that make one judging.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the calls; by default the run's, or 11.")]
-Concurrency = Annotated[int, typer.Option(min=1, max=512)]
 Usd = Annotated[float | None, typer.Option(help="Most USD to spend in all.")]
 Threshold = Annotated[float | None, typer.Option(help="Flag below this score.")]
 CalibrationFile = Annotated[
@@ -39,9 +41,9 @@ Transcript = Annotated[
 ]
 
 
-@app.command()
-def rerun(
-    source: Source,
+@app.command("rerun")
+def rerun_(
+    source: PromptArgument,
     effort: Annotated[
         str | None, typer.Option(help="Efforts, separated by commas; - sends none.")
     ] = None,
@@ -68,7 +70,7 @@ def rerun(
     models: Models = None,
     temperature: Temperature = None,
     seed: Seed = None,
-    concurrency: Concurrency = 8,
+    concurrency: Concurrency = CONCURRENCY,
     usd: Usd = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -77,31 +79,39 @@ def rerun(
     On held-out every ladder is a declared family of planned looks.
     """
     with guarded():
-        from heldout.experiments.practice import commands  # noqa: PLC0415
+        from heldout.experiments.practice import rerun, rungs  # noqa: PLC0415
+        from heldout.experiments.practice.budget_probe import budget_probe  # noqa: PLC0415
+        from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
+        from heldout.experiments.practice.session import JudgeOptions  # noqa: PLC0415
+        from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
-        common = commands.Common(
-            model, models, temperature, seed=seed, concurrency=concurrency, usd=usd
-        )
-        ladders = commands.Ladders(effort, max_tokens, samples)
-        if probe:
-            found = commands.run_probe(source, ladders, common)
-            show(found.to_json() if as_json else "\n".join(found.sentences))
-            return
-        report = commands.run_rerun(
-            source,
-            ladders,
-            common,
-            commands.Notes(on, consultations, acknowledge_reuse),
-            control=control,
-            replicates=replicates,
-            out=out,
-        )
+        prompt, told = load_prompt(source), Ticker().now
+        own = rungs.Rung(prompt.budget, prompt.samples)
+        asked = rungs.rungs_asked(own, effort, max_tokens, samples)
+        options = JudgeOptions(model, models, temperature, None, None, None, seed, concurrency, usd)
+        with stop_requests() as stop:
+            if probe:
+                found = budget_probe(prompt, asked, options, progress=told, stop=stop)
+                show(found.to_json() if as_json else found.text)
+                return
+            report = rerun.rerun(
+                prompt,
+                asked,
+                rerun.notes_named(on, consultations),
+                options,
+                control=load_prompt(control, "--control") if control else None,
+                replicates=replicates,
+                out=out,
+                acknowledge_reuse=acknowledge_reuse,
+                progress=told,
+                stop=stop,
+            )
         show(report.to_json() if as_json else report.text)
 
 
 @app.command()
 def calibrate(
-    source: Source,
+    source: PromptArgument,
     clean: Annotated[Path, typer.Option(help="Your clean notes: folder, CSV, JSON Lines.")],
     errored: Annotated[Path | None, typer.Option(help="Notes with errors, for detection.")] = None,
     later: Annotated[Path | None, typer.Option(help="A later batch, to check for drift.")] = None,
@@ -115,7 +125,7 @@ def calibrate(
     false_alarms: Annotated[float, typer.Option(help="Largest share of clean notes.")] = 0.05,
     confidence: Annotated[float, typer.Option(help="Of the binomial bound.")] = 0.95,
     method: Annotated[Literal["binomial", "conformal"], typer.Option()] = "binomial",
-    out: Annotated[Path, typer.Option(help="Where the calibration goes.")] = Path("judged"),
+    out: Annotated[Path, typer.Option(help="Where the calibration goes.")] = JUDGED,
     model: Model = None,
     models: Models = None,
     temperature: Temperature = None,
@@ -123,42 +133,46 @@ def calibrate(
     effort: Effort = None,
     samples: Samples = None,
     seed: Seed = None,
-    concurrency: Concurrency = 8,
+    concurrency: Concurrency = CONCURRENCY,
     usd: Usd = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Set a threshold on your own clean notes, and say what it promises."""
     with guarded():
-        from heldout.experiments.practice import commands  # noqa: PLC0415
+        from heldout.experiments.practice import calibrate_notes, session  # noqa: PLC0415
+        from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
         from heldout.experiments.practice.note_sets import NoteFile  # noqa: PLC0415
+        from heldout.experiments.practice.promises import Promise  # noqa: PLC0415
+        from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
         def notes(path: Path) -> NoteFile:
             return NoteFile(path, consultations, transcript == "present")
 
-        report = commands.run_calibrate(
-            source,
-            commands.Batches(
+        with stop_requests() as stop:
+            report = calibrate_notes.calibrate_command(
+                load_prompt(source),
                 notes(clean),
-                None if errored is None else notes(errored),
-                None if later is None else notes(later),
-                not later_unchecked,
-            ),
-            commands.Common(
-                model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
-            ),
-            commands.Promised(false_alarms, confidence, method),
-            out=out,
-        )
+                Promise(false_alarms, confidence, method),
+                out,
+                session.JudgeOptions(
+                    model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
+                ),
+                errored=None if errored is None else notes(errored),
+                later=None if later is None else notes(later),
+                later_checked=not later_unchecked,
+                progress=Ticker().tell,
+                stop=stop,
+            )
         show(report.to_json() if as_json else report.text)
 
 
-@app.command()
-def apply(
-    source: Source,
+@app.command("apply")
+def apply_(
+    source: PromptArgument,
     notes: Annotated[
         Path, typer.Argument(metavar="NOTES", help="Folder, CSV or JSON Lines of notes.")
     ],
-    out: Annotated[Path, typer.Option(help="Where table, page and calls go.")] = Path("judged"),
+    out: Annotated[Path, typer.Option(help="Where table, page and calls go.")] = JUDGED,
     threshold: Threshold = None,
     calibration: CalibrationFile = None,
     then_effort: Annotated[
@@ -174,32 +188,40 @@ def apply(
     effort: Effort = None,
     samples: Samples = None,
     seed: Seed = None,
-    concurrency: Concurrency = 8,
+    concurrency: Concurrency = CONCURRENCY,
     usd: Usd = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Judge your notes and list the flags; stopped or killed, the same command goes on."""
     with guarded():
-        from heldout.experiments.practice import commands  # noqa: PLC0415
+        from heldout.experiments.practice.apply_notes import apply  # noqa: PLC0415
+        from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
+        from heldout.experiments.practice.session import JudgeOptions, budget_asked  # noqa: PLC0415
+        from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
-        then = commands.escalation_budget(source, then_effort, then_max_tokens)
-        report = commands.run_apply(
-            source,
-            notes,
-            commands.Common(
-                model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
-            ),
-            commands.Thresholds(threshold, calibration, then),
-            transcripts=transcript == "present",
-            unconfirmed=unconfirmed,
-            out=out,
-        )
+        prompt = load_prompt(source)
+        with stop_requests() as stop:
+            report = apply(
+                prompt,
+                notes,
+                out,
+                JudgeOptions(
+                    model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
+                ),
+                threshold=threshold,
+                calibration=calibration,
+                escalation=budget_asked(prompt, then_effort, then_max_tokens),
+                transcripts=transcript == "present",
+                unconfirmed=unconfirmed,
+                progress=Ticker().tell,
+                stop=stop,
+            )
         show(report.to_json() if as_json else report.text)
 
 
-@app.command()
-def export(
-    source: Source,
+@app.command("export")
+def export_(
+    source: PromptArgument,
     to: Annotated[str, typer.Option(help="dspy, mlflow-judge, inspect, promptfoo or python.")],
     out: Annotated[Path, typer.Option(help="A folder that is absent or empty.")],
     threshold: Threshold = None,
@@ -216,14 +238,17 @@ def export(
 ) -> None:
     """Write a block as files that run in another stack and give the same scores there."""
     with guarded():
-        from heldout.experiments.practice import commands  # noqa: PLC0415
+        from heldout.experiments.practice.export import export  # noqa: PLC0415
+        from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
+        from heldout.experiments.practice.session import JudgeOptions  # noqa: PLC0415
 
-        report = commands.run_export(
-            source,
+        report = export(
+            load_prompt(source),
             to,
             out,
-            commands.Common(model, models, temperature, max_tokens, effort, samples, seed),
-            commands.Thresholds(threshold, calibration),
+            JudgeOptions(model, models, temperature, max_tokens, effort, samples, seed),
+            threshold=threshold,
+            calibration=calibration,
             unconfirmed=unconfirmed,
         )
         show(report.to_json() if as_json else report.text)

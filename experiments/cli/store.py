@@ -28,14 +28,10 @@ def list_(
 ) -> None:
     """Count the calls of a store by run, stage and model, with tokens and cost."""
     with guarded():
-        from heldout.experiments.store.tools import (  # noqa: PLC0415
-            list_calls,
-            list_text,
-            source_of,
-        )
+        from heldout.experiments.store.tools import list_calls, source_of  # noqa: PLC0415
 
         found = list_calls(source_of(store, run_id), stage=stage, details=details)
-        show(found if as_json else list_text(found))
+        show(found.to_json() if as_json else found.text)
 
 
 @app.command("export")

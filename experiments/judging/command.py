@@ -5,10 +5,8 @@ The output directory holds the call store, so that a second attempt buys nothing
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -23,19 +21,21 @@ from heldout.experiments.judging.roster import (
     scores_json,
 )
 from heldout.experiments.judging.table import to_csv, to_markdown
+from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
 from heldout.splits.heldout.looks import LookEvent
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import open_splits
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
-from heldout.students.calls.caller import Caller, never
-from heldout.students.calls.ledger import Caps, Ledger, price_faults
-from heldout.students.calls.store import CallStore, Reuse
+from heldout.students.calls.caller import never
+from heldout.students.calls.ledger import Caps, price_faults
+from heldout.students.calls.retry import CONCURRENCY
+from heldout.students.calls.session import open_judging
 from heldout.students.designs.roster import ROSTER, Design, DesignGroup, find_design
 from heldout.students.designs.workshop import FACTS_BUDGET, Roles
 from heldout.students.models.chat import Budget, ChatModel
-from heldout.students.models.clients import model_faults, open_models
+from heldout.students.models.clients import model_faults
 from heldout.students.models.pins import PinnedModel, load_pins, read_roles, require
 
 Split = Literal["reflect", "accept"]
@@ -64,7 +64,7 @@ class JudgeRequest:
     temperature: float | None = None
     block: Path | None = None
     replicates: int = 1
-    concurrency: int = 8
+    concurrency: int = CONCURRENCY
     caps: Caps = field(default_factory=Caps)
 
 
@@ -87,11 +87,11 @@ class JudgeReport:
 
 def judge_command(
     request: JudgeRequest,
-    simulated: Mapping[str, ChatModel],
+    doubles: Mapping[str, ChatModel] | None = None,
     *,
     stop: Callable[[], str | None] = never,
 ) -> JudgeReport:
-    """Judge and write; `simulated` holds the models that run in process.
+    """Judge and write; `doubles` stand in for simulated models, for tests.
 
     Raises BadInput before anything is written; Stopped, CircuitOpen or InfrastructureFailure in
     between, after which the same request goes on from what is stored.
@@ -108,9 +108,16 @@ def judge_command(
     )
     request.out.mkdir(parents=True, exist_ok=True)
     run_id = _run_id(notes, settings)
-    with _caller(request, roles.values(), simulated, run_id, stop) as opened:
-        caller, runner = opened
-        results = judge_roster(designs, notes, settings, caller, runner, blocks)
+    with open_judging(
+        f"sqlite:///{request.out / 'calls.sqlite'}",
+        run_id,
+        roles.values(),
+        simulated_models(doubles),
+        caps=request.caps,
+        concurrency=request.concurrency,
+        stop=stop,
+    ) as session:
+        results = judge_roster(designs, notes, settings, session.caller, session.runner, blocks)
     report = JudgeReport(
         run_id,
         tuple(results),
@@ -241,35 +248,6 @@ def _params(notes: NoteSet, settings: JudgeSettings) -> dict[str, str]:
         **{f"model.{part}": pin.id for part, pin in roles.items()},
         **{f"temperature.{part}": f"{pin.temperature:g}" for part, pin in roles.items()},
     }
-
-
-@contextmanager
-def _caller(
-    request: JudgeRequest,
-    models: Iterable[PinnedModel],
-    simulated: Mapping[str, ChatModel],
-    run_id: str,
-    stop: Callable[[], str | None],
-) -> Iterator[tuple[Caller, asyncio.Runner]]:
-    store = CallStore(f"sqlite:///{request.out / 'calls.sqlite'}", run_id, Reuse.READ_WRITE)
-    ledger = Ledger(request.caps)
-    ledger.restore(store.calls())
-    with asyncio.Runner() as runner:
-        opened = open_models(models, simulated)
-        try:
-            yield (
-                Caller(
-                    runner.run(opened.__aenter__()),
-                    store,
-                    ledger,
-                    concurrency=request.concurrency,
-                    stop=stop,
-                ),
-                runner,
-            )
-        finally:
-            runner.run(opened.__aexit__(None, None, None))
-            store.close()
 
 
 class _NoLooks:

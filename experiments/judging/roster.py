@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
+from statistics import fmean
 from typing import Any, Protocol
 
 from heldout.experiments.judging.costs import CallCosts, NoteCosts, note_costs
-from heldout.experiments.judging.fact_digests import refuse_other_facts
 from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.measures import measures
+from heldout.gepa.statistics.measures import Measures, measures
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.facts import NAMING_LEVELS, names_the_fact
+from heldout.gepa.statistics.selection import Selection
 from heldout.gepa.statistics.slices import Axis, Slice, slices
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans, Note, NoteLabel
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json, sha256_text
 from heldout.students.calls.answering import CompletionClient
+from heldout.students.calls.session import all_answers
 from heldout.students.designs.roster import Design
 from heldout.students.designs.workshop import FACTS_BUDGET, DesignContext, Roles
 from heldout.students.models.chat import Budget
@@ -37,6 +39,16 @@ class Ledgered(CompletionClient, Protocol):
     @property
     def store(self) -> CallCosts:
         """Where the calls are."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSetSizes:
+    """Notes of a set by kind, and the consultations they are of."""
+
+    omissions: int
+    commissions: int
+    clean: int
+    consultations: int
 
 
 @dataclass(frozen=True)
@@ -58,15 +70,15 @@ class NoteSet:
         return sha256_json(sorted(note.id for note in self.notes))
 
     @property
-    def sizes(self) -> dict[str, int]:
-        """Omissions, commissions, clean notes and consultations."""
+    def sizes(self) -> NoteSetSizes:
+        """How many there are of each kind."""
         classes = [label.note_class for label in self.labels]
-        return {
-            "omissions": sum(c.is_omission for c in classes),
-            "commissions": sum(c.is_commission for c in classes),
-            "clean": sum(label.is_clean for label in self.labels),
-            "consultations": len({label.consultation for label in self.labels}),
-        }
+        return NoteSetSizes(
+            omissions=sum(c.is_omission for c in classes),
+            commissions=sum(c.is_commission for c in classes),
+            clean=sum(label.is_clean for label in self.labels),
+            consultations=len({label.consultation for label in self.labels}),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +98,49 @@ class JudgeSettings:
     def run_seeds(self) -> tuple[int, ...]:
         """One run seed a replicate."""
         return tuple(self.seed * (r + 1) for r in range(self.replicates))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceOverRuns(Slice):
+    """One slice over replicates: support of one run, the mean figure and each run's own."""
+
+    runs: tuple[float | None, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Slice]) -> SliceOverRuns:
+        """The slice that `parts`, one a replicate, are of; `paired` is None where one has none."""
+        first = {name.name: getattr(parts[0], name.name) for name in fields(parts[0])}
+        runs = tuple(part.paired for part in parts)
+        values = [value for value in runs if value is not None]
+        mean = fmean(values) if len(values) == len(runs) else None
+        return cls(**{**first, "paired": mean}, runs=runs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignFigures(Measures):
+    """What `heldout judge --json` prints of one design; each field is a key.
+
+    The slices stand by their value, `cost` is in USD, tokens and calls a note. `figures` are the
+    design's own other numbers, `names_the_fact` the flagged omissions that name what was removed,
+    by level of containment.
+    """
+
+    design: str
+    family: str
+    set: str
+    clean_means: CleanMeans
+    replicates: int
+    n: NoteSetSizes
+    by_class: Mapping[str, SliceOverRuns]
+    by_trace: Mapping[str, SliceOverRuns]
+    by_severity: Mapping[str, SliceOverRuns]
+    cost: NoteCosts
+    calls_per_note: float
+    frame_sha256: str
+    block_sha256: str
+    facts_sha256: str | None
+    figures: Mapping[str, float]
+    names_the_fact: Mapping[str, Count] | None
 
 
 @dataclass(frozen=True)
@@ -137,43 +192,41 @@ class DesignResult:
             )
         return {name: digests.pop() for name, digests in found.items()}
 
-    @property
-    def judged(self) -> Judged:
-        """For statistics."""
-        return Judged(self.tables, self.flags)
-
-    def slices(self, axis: Axis) -> dict[str, dict[str, object]]:
-        """Paired omissions by value of `axis`, averaged over replicates."""
-        runs = [slices(table, axis, "omission") for table in self.tables]
-        return {key: _averaged([run[key] for run in runs]) for key in runs[0]}
+    @cached_property
+    def figures(self) -> DesignFigures:
+        """Everything that is printed of it. Raises BadInput as `facts` does."""
+        found = measures(Judged(self.tables, self.flags))
+        return DesignFigures(
+            design=self.design.name,
+            family=self.design.family,
+            set=self.notes.name,
+            clean_means=self.notes.clean_means,
+            replicates=len(self.judgements),
+            n=self.notes.sizes,
+            **{name.name: getattr(found, name.name) for name in fields(found)},
+            by_class=self._slices("class", "errored"),
+            by_trace=self._slices("trace", "omission"),
+            by_severity=self._slices("severity", "omission"),
+            cost=self.costs,
+            calls_per_note=fmean(len(a.calls) for run in self.judgements for a in run),
+            frame_sha256=self.frame_sha256,
+            block_sha256=self.block_sha256,
+            facts_sha256=sha256_json(self.facts) if self.facts else None,
+            figures=self._other_figures(),
+            names_the_fact=self._naming(),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The object `heldout judge --json` prints, with what else is known."""
-        return {
-            "design": self.design.name,
-            "family": self.design.family,
-            "set": self.notes.name,
-            "clean_means": self.notes.clean_means,
-            "replicates": len(self.judgements),
-            "n": self.notes.sizes,
-            **plain(measures(self.judged)),
-            "by_class": self._by_class(),
-            "by_trace": self.slices("trace"),
-            "by_severity": self.slices("severity"),
-            "cost": self.costs.to_json(),
-            "calls_per_note": self.costs.calls_per_note,
-            "frame_sha256": self.frame_sha256,
-            "block_sha256": self.block_sha256,
-            "facts_sha256": sha256_json(self.facts) if self.facts else None,
-            "figures": self._figures(),
-            "names_the_fact": self._naming(),
-        }
+        found: dict[str, Any] = plain(self.figures)
+        return found
 
-    def _by_class(self) -> dict[str, dict[str, object]]:
-        runs = [slices(table, "class", "errored") for table in self.tables]
-        return {key: _averaged([run[key] for run in runs]) for key in runs[0]}
+    def _slices(self, axis: Axis, select: Selection) -> dict[str, SliceOverRuns]:
+        """Paired figures by value of `axis`, averaged over replicates."""
+        runs = [slices(table, axis, select) for table in self.tables]
+        return {key: SliceOverRuns.of([run[key] for run in runs]) for key in runs[0]}
 
-    def _naming(self) -> dict[str, dict[str, int]] | None:
+    def _naming(self) -> dict[str, Count] | None:
         """Flagged omissions that name what was removed, by containment; None where none could.
 
         Over all replicates; `n` counts the judgings that flag an omission.
@@ -193,11 +246,11 @@ class DesignResult:
                     for note, answer in flagged
                 ),
                 len(flagged),
-            ).to_json()
+            )
             for level in NAMING_LEVELS
         }
 
-    def _figures(self) -> dict[str, float]:
+    def _other_figures(self) -> dict[str, float]:
         """Means of the design's other numbers over all judgings that have them."""
         totals: dict[str, list[float]] = {}
         for run in self.judgements:
@@ -205,17 +258,6 @@ class DesignResult:
                 for name, value in (answer.figures or {}).items():
                     totals.setdefault(name, []).append(value)
         return {name: sum(values) / len(values) for name, values in totals.items()}
-
-
-def _averaged(parts: Sequence[Slice]) -> dict[str, object]:
-    """One slice over replicates: support of one run, the mean figure and each run's own."""
-    first = parts[0]
-    values = [part.paired for part in parts if part.paired is not None]
-    return {
-        **plain(first),
-        "paired": sum(values) / len(values) if len(values) == len(parts) else None,
-        "runs": [part.paired for part in parts],
-    }
 
 
 async def judge_design(
@@ -242,11 +284,7 @@ async def judge_design(
         for student in students
         for note in notes.notes
     ]
-    answers = await asyncio.gather(*asked, return_exceptions=True)
-    judged = [answer for answer in answers if isinstance(answer, Judgement)]
-    if len(judged) < len(answers):
-        faults = [answer for answer in answers if isinstance(answer, BaseException)]
-        raise max(faults, key=lambda fault: getattr(fault, "exit_status", 0))
+    judged = await all_answers(asked)
     size = len(notes.notes)
     runs = tuple(tuple(judged[i : i + size]) for i in range(0, len(judged), size))
     costs = note_costs(notes.labels, runs, caller.store)
@@ -270,17 +308,6 @@ def judge_roster(
         runner.run(judge_design(design, notes, settings, caller, given.get(design.name)))
         for design in designs
     ]
-
-
-def refuse_comparison(first: DesignResult, second: DesignResult) -> None:
-    """Raise BadInput unless two results may be compared: same notes, and the same facts if any."""
-    names = (first.design.name, second.design.name)
-    if first.notes.digest != second.notes.digest:
-        raise BadInput.one(
-            " and ".join(names),
-            f"judged on different notes ({first.notes.name}; {second.notes.name})",
-        )
-    refuse_other_facts(names, first.facts, second.facts)
 
 
 def note_rows(result: DesignResult, replicate: int) -> Iterator[dict[str, Any]]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from heldout.experiments.judging.roster import DesignResult
+from heldout.experiments.judging.roster import DesignFigures, DesignResult
+from heldout.gepa.statistics.rates.counts import Count
 from heldout.splits.benchmark import CleanMeans
 
 FLAGS = {CleanMeans.VERIFIED: "false alarms", CleanMeans.UNEDITED: "flags on unedited notes"}
@@ -21,12 +21,12 @@ FLAGS = {CleanMeans.VERIFIED: "false alarms", CleanMeans.UNEDITED: "flags on une
 
 def title(results: Sequence[DesignResult], *, simulated: bool) -> str:
     """The set and its sizes; says so where the judge is simulated."""
-    first = results[0].notes
-    sizes = first.sizes
+    notes = results[0].notes
+    sizes = notes.sizes
     judge = "simulated judge; " if simulated else ""
     return (
-        f"{first.name}: {judge}{sizes['omissions']} omissions, {sizes['commissions']} commissions, "
-        f"{sizes['clean']} clean notes ({first.clean_means}) of {sizes['consultations']} "
+        f"{notes.name}: {judge}{sizes.omissions} omissions, {sizes.commissions} commissions, "
+        f"{sizes.clean} clean notes ({notes.clean_means}) of {sizes.consultations} "
         f"consultations; {len(results[0].judgements)} replicate(s)"
     )
 
@@ -42,23 +42,23 @@ def columns(clean_means: CleanMeans) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """One line of the table from the JSON of a design."""
-    rule, swept = row["at_rule"], row["swept"]
-    cost = row["cost"]
+def cells(found: DesignFigures) -> tuple[str, ...]:
+    """One line of the table."""
+    rule, swept = found.at_rule, found.swept
+    traces = [found.by_trace.get(level) for level in _TRACES]
     return (
-        row["design"] + (" (experimental)" if row["family"] == "experimental" else ""),
-        _figure(row["paired_omissions"]),
-        *(_figure(row["by_trace"].get(level, {}).get("paired")) for level in _TRACES),
-        _figure(row["paired_commissions"]),
-        _count(rule["detection"] if rule else None),
-        _count(rule["false_alarms"] if rule else None),
-        _count(swept["detection"]),
-        _count(swept["false_alarms"]),
-        _count(row["violations"]),
-        _usd(cost["usd_per_note"]),
-        _usd(cost["usd_per_note_amortised"]),
-        f"{row['calls_per_note']:.1f}",
+        found.design + (" (experimental)" if found.family == "experimental" else ""),
+        _figure(found.paired_omissions),
+        *(_figure(part.paired if part else None) for part in traces),
+        _figure(found.paired_commissions),
+        _count(rule.detection if rule else None),
+        _count(rule.false_alarms if rule else None),
+        _count(swept.detection),
+        _count(swept.false_alarms),
+        _count(found.violations),
+        _usd(found.cost.usd_per_note),
+        _usd(found.cost.usd_per_note_amortised),
+        f"{found.calls_per_note:.1f}",
     )
 
 
@@ -68,7 +68,7 @@ def render(results: Sequence[DesignResult], *, simulated: bool) -> Group:
     Raises ValueError for results on different sets.
     """
     _one_set(results)
-    rows = [cells(result.to_json()) for result in results]
+    rows = [cells(result.figures) for result in results]
     flags = FLAGS[results[0].notes.clean_means]
     return Group(
         Text(title(results, simulated=simulated)),
@@ -107,7 +107,7 @@ def to_csv(results: Sequence[DesignResult]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["set", *columns(results[0].notes.clean_means)])
     for result in results:
-        writer.writerow([result.notes.name, *cells(result.to_json())])
+        writer.writerow([result.notes.name, *cells(result.figures)])
     return out.getvalue()
 
 
@@ -116,7 +116,7 @@ def to_markdown(results: Sequence[DesignResult], *, simulated: bool) -> str:
     _one_set(results)
     heads = columns(results[0].notes.clean_means)
     lines = [heads, ("---", *["--:"] * (len(heads) - 1))]
-    lines += [cells(result.to_json()) for result in results]
+    lines += [cells(result.figures) for result in results]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f"{title(results, simulated=simulated)}\n\n{table}\n"
 
@@ -133,8 +133,8 @@ def _figure(value: float | None) -> str:
     return "na" if value is None else f"{value:.3f}"
 
 
-def _count(count: Mapping[str, int] | None) -> str:
-    return "no rule" if count is None else f"{count['k']}/{count['n']}"
+def _count(count: Count | None) -> str:
+    return "no rule" if count is None else f"{count.k}/{count.n}"
 
 
 def _usd(value: float | None) -> str:

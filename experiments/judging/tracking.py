@@ -6,11 +6,10 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, replace
 
 from heldout.experiments.judging.command import JudgeReport
-from heldout.experiments.judging.roster import DesignResult
+from heldout.experiments.judging.roster import DesignFigures, DesignResult
 from heldout.experiments.judging.table import to_csv, to_markdown
 from heldout.experiments.tracking.client import StoredRun, TrackingClient
 from heldout.experiments.tracking.content import (
@@ -82,7 +81,7 @@ def _digest(content: RunContent) -> str:
 def _roster(report: JudgeReport, now: int) -> RunContent:
     first = report.results[0].notes
     results, simulated = report.results, report.simulated
-    sizes = ", ".join(f"{count} {name}" for name, count in first.sizes.items())
+    sizes = ", ".join(f"{count} {name}" for name, count in asdict(first.sizes).items())
     return RunContent(
         key=CAMPAIGN,
         name=f"judge · {first.name}",
@@ -105,7 +104,7 @@ def _roster(report: JudgeReport, now: int) -> RunContent:
 
 
 def _design(report: JudgeReport, result: DesignResult, now: int) -> RunContent:
-    row = result.to_json()
+    found = result.figures
     return RunContent(
         key=result.design.name,
         name=result.design.name,
@@ -114,33 +113,37 @@ def _design(report: JudgeReport, result: DesignResult, now: int) -> RunContent:
         end_ms=now,
         tags={
             f"{TAG}kind": "judged design",
-            f"{TAG}family": row["family"],
+            f"{TAG}family": found.family,
             f"{TAG}simulated": "yes" if report.simulated else "no",
         },
         params={
-            "frame_sha256": row["frame_sha256"],
-            "facts_sha256": row["facts_sha256"] or "",
-            "set": row["set"],
+            "frame_sha256": found.frame_sha256,
+            "facts_sha256": found.facts_sha256 or "",
+            "set": found.set,
         },
-        points=tuple(MetricPoint(name, value, now, 0) for name, value in metrics(row)),
-        files={"design.json": json.dumps(row, indent=2)},
+        points=tuple(MetricPoint(name, value, now, 0) for name, value in metrics(found)),
+        files={"design.json": json.dumps(result.to_json(), indent=2)},
     )
 
 
-def metrics(row: dict[str, Any]) -> Iterator[tuple[str, float]]:
+def metrics(found: DesignFigures) -> Iterator[tuple[str, float]]:
     """Figures of one design as metrics; a rate that is `na` or unknown is left out."""
-    for name in ("paired_omissions", "paired_commissions", "calls_per_note"):
-        if row[name] is not None:
-            yield name, row[name]
-    for rule in ("at_rule", "swept"):
-        for name, count in (row[rule] or {}).items():
-            if isinstance(count, dict) and count["n"]:
-                yield f"{rule}/{name}", count["k"] / count["n"]
-    for axis in ("by_trace", "by_severity", "by_class"):
-        for key, part in row[axis].items():
-            if part["paired"] is not None:
-                yield f"{axis}/{key}", part["paired"]
-    for name, value in row["cost"].items():
-        if value is not None:
-            yield f"cost/{name}", value
-    yield "violations", row["violations"]["k"]
+    values: dict[str, float | None] = {
+        "paired_omissions": found.paired_omissions,
+        "paired_commissions": found.paired_commissions,
+        "calls_per_note": found.calls_per_note,
+    }
+    for name, rule in (("at_rule", found.at_rule), ("swept", found.swept)):
+        if rule is not None:
+            values[f"{name}/detection"] = rule.detection.rate
+            values[f"{name}/false_alarms"] = rule.false_alarms.rate
+    axes = {
+        "by_trace": found.by_trace,
+        "by_severity": found.by_severity,
+        "by_class": found.by_class,
+    }
+    for axis, parts in axes.items():
+        values |= {f"{axis}/{key}": part.paired for key, part in parts.items()}
+    values |= {f"cost/{name}": value for name, value in asdict(found.cost).items()}
+    yield from ((name, value) for name, value in values.items() if value is not None)
+    yield "violations", found.violations.k

@@ -10,25 +10,32 @@ import asyncio
 import itertools
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.practice.apply_files import Outputs
-from heldout.experiments.practice.escalation import Escalated
-from heldout.experiments.practice.loaded_prompt import Taken, require_confirmed
+from heldout.experiments.practice.apply_files import ApplyOutputs
+from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.note_rows import NoteRow, read_rows
-from heldout.experiments.practice.session import Asking, desk, identity, pinned_for
-from heldout.experiments.practice.thresholds import Chosen, threshold_for
-from heldout.experiments.practice.verdicts import Verdict, Way, judge_note
+from heldout.experiments.practice.session import STORE, JudgeOptions, make_ready, tell_nobody
+from heldout.experiments.practice.thresholds import ThresholdChoice, threshold_for
+from heldout.experiments.practice.verdicts import (
+    DECIMALS,
+    JudgeConfig,
+    NoteJudge,
+    Verdict,
+    judge_note,
+)
+from heldout.gepa.record.codec import plain
+from heldout.gepa.statistics.rates.counts import Count
+from heldout.splits.benchmark import Note
 from heldout.splits.errors import BadInput, CallRefused
 from heldout.splits.hashing import sha256_json
 from heldout.students.calls.caller import never
-from heldout.students.calls.ledger import Ledger
+from heldout.students.calls.ledger import Caps, Ledger
 from heldout.students.designs.blindness import NoteLeaked
 from heldout.students.models.chat import Budget
-from heldout.students.models.pins import PinnedModel
-from heldout.students.student import Student
+from heldout.students.student import Judgement, Outcome
 
 CHUNK = 500
 """Notes that share a store handle: it remembers its calls, so it is exchanged now and then."""
@@ -38,30 +45,8 @@ OF_ONE_NOTE = frozenset({"context_window"})
 """Refusals that concern one note; others, such as a rejected key, would meet every note."""
 
 
-@dataclass(frozen=True)
-class ApplyRequest:
-    """One `heldout apply`.
-
-    `budget` and `samples` None: as the block came. `threshold` or `calibration` replace the
-    threshold on the card. `then` is the budget of a second, dearer judging of what the first one
-    flags. `transcripts` False: the notes have none.
-    """
-
-    taken: Taken
-    notes: Path
-    out: Path
-    asking: Asking
-    budget: Budget | None = None
-    samples: int | None = None
-    threshold: float | None = None
-    calibration: Path | None = None
-    then: Budget | None = None
-    transcripts: bool = True
-    unconfirmed: bool = False
-
-
 @dataclass
-class Counts:
+class ApplyProgress:
     """How far it is, and what was found."""
 
     notes: int = 0
@@ -94,12 +79,11 @@ class Counts:
 class ApplyReport:
     """What was done; `files` are the outputs."""
 
-    counts: Counts
-    chosen: Chosen
+    counts: ApplyProgress
+    chosen: ThresholdChoice
     files: tuple[Path, ...]
     usd: float | None
     calls: int
-    reused: int
     standing: str
     simulated: bool
 
@@ -108,7 +92,7 @@ class ApplyReport:
         scored = self.counts.notes - self.counts.without_score - self.counts.unreadable
         return {
             "notes": self.counts.notes,
-            "flagged": {"k": self.counts.flagged, "n": scored},
+            "flagged": plain(Count(self.counts.flagged, scored)),
             "without_score": self.counts.without_score,
             "unreadable": self.counts.unreadable,
             "reasons": dict(self.counts.reasons),
@@ -131,52 +115,60 @@ class ApplyReport:
         return "\n".join([*lines, *(f"  {file}" for file in self.files)])
 
 
-def apply(
-    request: ApplyRequest,
+def apply(  # noqa: PLR0913
+    prompt: LoadedPrompt,
+    notes: Path,
+    out: Path,
+    options: JudgeOptions,
     *,
-    progress: Callable[[Counts, float | None], None] | None = None,
+    threshold: float | None = None,
+    calibration: Path | None = None,
+    escalation: Budget | None = None,
+    transcripts: bool = True,
+    unconfirmed: bool = False,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> ApplyReport:
-    """Judge every note and write CSV, JSON Lines, HTML and a card into `request.out`.
+    """Judge every note and write CSV, JSON Lines, HTML and a card into `out`.
+
+    `threshold` or a `calibration` file replace the threshold on the card. `escalation` is the
+    budget of a second, dearer judging of what the first one flags. `transcripts` False: the notes
+    have none. `unconfirmed` takes a prompt that no gate passed.
 
     Raises BadInput before anything is written; Stopped, CircuitOpen or InfrastructureFailure in
-    between, after which the same request goes on.
+    between, after which the same call goes on.
     """
-    taken = request.taken
-    require_confirmed(taken, request.unconfirmed)
-    budget, samples = request.budget or taken.budget, request.samples or taken.samples
-    budgets = [budget, *([request.then] if request.then else [])]
-    model = pinned_for(taken, request.asking, budgets)
-    judged_as = identity(taken, model, budget, samples)
-    chosen = threshold_for(taken, judged_as, request.threshold, request.calibration)
-    way = Way(taken.block, budget, samples, chosen.value)
-    rows = read_rows(request.notes, transcripts=request.transcripts)
+    prompt.require_confirmed(unconfirmed)
+    ready = make_ready(prompt, options, [escalation] if escalation else [])
+    judged_as = ready.judged_as
+    chosen = threshold_for(prompt, judged_as, threshold, calibration)
+    rows = read_rows(notes, transcripts=transcripts)
     first = list(itertools.islice(rows, 1))  # a file that cannot be read at all is found here
-    if request.out.exists() and not request.out.is_dir():
-        raise BadInput.one("--out", f"{request.out} is a file, a folder is needed")
-    request.out.mkdir(parents=True, exist_ok=True)
-    counts, ledger = Counts(), Ledger(request.asking.caps)
-    with Outputs.into(request.out, taken, {**judged_as, "threshold": chosen.to_json()}) as outputs:
+    if out.exists() and not out.is_dir():
+        raise BadInput.one("--out", f"{out} is a file, a folder is needed")
+    out.mkdir(parents=True, exist_ok=True)
+    counts, ledger = ApplyProgress(), Ledger(Caps(usd=options.usd))
+    config = JudgeConfig(prompt.block, ready.budget, ready.samples, chosen.value)
+    name = sha256_json([prompt.sha256, ready.seed])[:16]
+    with ApplyOutputs.into(out, prompt, judged_as, chosen) as outputs:
 
         def take_in(row: NoteRow, verdict: Verdict | None, reason: str) -> None:
             status = UNREADABLE if verdict is None else verdict.outcome
             counts.see(status, verdict, reason)
             outputs.write(row, status, verdict, reason)
-            if progress is not None:
-                progress(counts, ledger.totals.usd)
+            progress(counts.line(ledger.totals.usd))
 
-        session = _Session(request, model, way, ledger, stop)
-        session.judge(itertools.chain(first, rows), take_in)
-    return ApplyReport(
-        counts,
-        chosen,
-        outputs.files,
-        ledger.totals.usd,
-        ledger.totals.calls,
-        ledger.totals.reused,
-        taken.standing,
-        model.pin.id.startswith("sim/"),
-    )
+        for number, chunk in enumerate(_chunks(itertools.chain(first, rows), CHUNK)):
+            run_id = f"apply-{name}-{number}"
+            with ready.opened(out / STORE, run_id, ledger=ledger, stop=stop) as session:
+                student: NoteJudge = session.student
+                if escalation:
+                    student = EscalatedJudge(student, chosen.value, escalation)
+                window = 4 * options.concurrency
+                session.judging.runner.run(_judged(student, chunk, config, window, take_in))
+    spent = ledger.totals
+    files, simulated = outputs.files, ready.simulated
+    return ApplyReport(counts, chosen, files, spent.usd, spent.calls, prompt.standing, simulated)
 
 
 TakeIn = Callable[[NoteRow, Verdict | None, str], None]
@@ -185,53 +177,24 @@ TakeIn = Callable[[NoteRow, Verdict | None, str], None]
 Waiting = deque[tuple[NoteRow, asyncio.Task[Verdict | str] | None]]
 
 
-@dataclass(frozen=True)
-class _Session:
-    request: ApplyRequest
-    model: PinnedModel
-    way: Way
-    ledger: Ledger
-    stop: Callable[[], str | None]
-
-    def judge(self, rows: Iterable[NoteRow], take_in: TakeIn) -> None:
-        """Judge `rows`, a chunk a store handle."""
-        request = self.request
-        url = f"sqlite:///{request.out / 'calls.sqlite'}"
-        name = sha256_json([request.taken.sha256, request.asking.seed])[:16]
-        for number, chunk in enumerate(_chunks(rows, CHUNK)):
-            with desk(
-                url,
-                f"apply-{name}-{number}",
-                request.taken,
-                self.model,
-                request.asking,
-                ledger=self.ledger,
-                stop=self.stop,
-            ) as opened:
-                student = self._student(opened.student)
-                opened.runner.run(self._chunk(student, chunk, take_in))
-
-    async def _chunk(self, student: Student, rows: Sequence[NoteRow], take_in: TakeIn) -> None:
-        """Judge `rows`, a bounded number of them under way at a time."""
-        window = 4 * self.request.asking.concurrency
-        waiting: Waiting = deque()
-        try:
-            for row in rows:
-                readable = row.note is not None
-                one = asyncio.create_task(_one(student, row, self.way)) if readable else None
-                waiting.append((row, one))
-                if len(waiting) >= window:
-                    take_in(*await _next(waiting))
-            while waiting:
+async def _judged(
+    student: NoteJudge, rows: Sequence[NoteRow], config: JudgeConfig, window: int, take_in: TakeIn
+) -> None:
+    """Judge `rows`, at most `window` of them under way at a time."""
+    waiting: Waiting = deque()
+    try:
+        for row in rows:
+            readable = row.note is not None
+            one = asyncio.create_task(_one(student, row, config)) if readable else None
+            waiting.append((row, one))
+            if len(waiting) >= window:
                 take_in(*await _next(waiting))
-        finally:
-            # What is under way comes back and is stored, whatever ended this.
-            tasks = [task for _, task in waiting if task is not None]
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _student(self, student: Student) -> Student:
-        then = self.request.then
-        return student if then is None else Escalated(student, self.way.threshold, then)
+        while waiting:
+            take_in(*await _next(waiting))
+    finally:
+        # What is under way comes back and is stored, whatever ended this.
+        tasks = [task for _, task in waiting if task is not None]
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _next(waiting: Waiting) -> tuple[NoteRow, Verdict | None, str]:
@@ -240,11 +203,11 @@ async def _next(waiting: Waiting) -> tuple[NoteRow, Verdict | None, str]:
     return (row, None, found) if isinstance(found, str) else (row, found, "")
 
 
-async def _one(student: Student, row: NoteRow, way: Way) -> Verdict | str:
+async def _one(student: NoteJudge, row: NoteRow, config: JudgeConfig) -> Verdict | str:
     """The verdict on one note, or why this note cannot be judged."""
     assert row.note is not None  # rows without a note are not judged
     try:
-        return await judge_note(student, row.note, way)
+        return await judge_note(student, row.note, config)
     except CallRefused as refused:
         if refused.kind not in OF_ONE_NOTE:
             raise
@@ -257,3 +220,30 @@ def _chunks(rows: Iterable[NoteRow], size: int) -> Iterator[list[NoteRow]]:
     iterator = iter(rows)
     while chunk := list(itertools.islice(iterator, size)):
         yield chunk
+
+
+@dataclass(frozen=True)
+class EscalatedJudge:
+    """Judges at the budget asked for, and what that flags once more at `then`.
+
+    The second judging decides; a note that the first one clears is never judged again, so the
+    flags are a part of the first judging's. `threshold` None: the design's own rule decides what
+    goes on.
+    """
+
+    student: NoteJudge
+    threshold: float | None
+    then: Budget
+
+    async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
+        """Judge `note`, twice where the first judging flags it or has no answer."""
+        first = await self.student.judge(block, note, budget, sample)
+        if first.outcome is Outcome.OK and not self._flags(first):
+            return first
+        second = await self.student.judge(block, note, self.then, sample)
+        return replace(second, calls=first.calls + second.calls)
+
+    def _flags(self, judgement: Judgement) -> bool:
+        if self.threshold is None or judgement.score is None:
+            return bool(judgement.flag)
+        return round(judgement.score, DECIMALS) < round(self.threshold, DECIMALS)

@@ -12,24 +12,25 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from heldout.experiments.practice.ladder import Rung, Sat
-from heldout.experiments.practice.loaded_prompt import family_of, from_run
-from heldout.experiments.practice.rerun import checked_run
-from heldout.experiments.practice.rung_judging import Repeats, RungJudge, Unrecorded
-from heldout.experiments.practice.session import Asking, desk, pinned_for
-from heldout.experiments.report.view import Body, RunView, read_view
-from heldout.gepa.candidates import Kind
+from heldout.experiments.practice.loaded_prompt import LoadedPrompt, from_run
+from heldout.experiments.practice.rung_judging import NullJournal, RungJudge
+from heldout.experiments.practice.rungs import Rung, RungResult
+from heldout.experiments.practice.session import JudgeOptions, make_ready, tell_nobody
+from heldout.experiments.runs.run_data import splits_of_run
+from heldout.gepa.candidates import Origin
+from heldout.gepa.gate.settings import primary_pairs
+from heldout.gepa.record.events import CandidateEvent
+from heldout.gepa.record.run import Run, load_run
 from heldout.gepa.statistics.rates.paired import paired
 from heldout.gepa.statistics.selection import PairKind
+from heldout.splits.errors import BadInput
 from heldout.splits.heldout.looks_file import Buyer
-from heldout.splits.heldout.vault import open_splits
 from heldout.students.calls.caller import never
 from heldout.students.models.chat import Budget
 
-FILE = "budget_probe.json"
+FILE, STORE = "budget_probe.json", "budget_probe.sqlite"
 
 _STEP = re.compile(
     r"\b(?:list(?:ing)?|enumerat(?:e|ing)|inventory|itemi[sz](?:e|ing)|tabulat(?:e|ing)|"
@@ -43,31 +44,16 @@ _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
 @dataclass(frozen=True)
-class ProbeRequest:
-    """One probe of a finished search.
-
-    `rungs` are judged beside the budget of the search; `top` blocks by accept, and up to
-    `procedures` more whose text asks for a procedure, rejected ones too where their text is kept.
-    """
-
-    run: Path
-    rungs: tuple[Rung, ...]
-    asking: Asking
-    top: int = 3
-    procedures: int = 4
-
-
-@dataclass(frozen=True)
-class Probed:
+class ProbedBlock:
     """One block: why it was judged again, and its primary figure at each rung, search first."""
 
     candidate: str
     why: str
-    sats: tuple[Sat, ...]
+    results: tuple[RungResult, ...]
 
-    def figure(self, rung: int, family: PairKind) -> float | None:
+    def figure(self, rung: int, pairs: PairKind) -> float | None:
         """Paired discrimination at a rung, in [0, 1]."""
-        return paired(self.sats[rung].tables[0], family).value
+        return paired(self.results[rung].tables[0], pairs).value
 
 
 @dataclass(frozen=True)
@@ -75,14 +61,14 @@ class ProbeReport:
     """What larger budgets do to the order of blocks; `rungs[0]` is the budget of the search."""
 
     rungs: tuple[Rung, ...]
-    probed: tuple[Probed, ...]
-    family: PairKind
+    probed: tuple[ProbedBlock, ...]
+    pairs: PairKind
     winner: str | None
     simulated: bool
 
     def order(self, rung: int) -> tuple[str, ...]:
         """Candidates at a rung, best first; ties by age, blocks without a figure left out."""
-        figures = [(p.figure(rung, self.family), p.candidate) for p in self.probed]
+        figures = [(p.figure(rung, self.pairs), p.candidate) for p in self.probed]
         known = [(-f, name) for f, name in figures if f is not None]
         return tuple(name for _, name in sorted(known))
 
@@ -111,32 +97,31 @@ class ProbeReport:
             lines.append("simulated models: no figure here is about a real one")
         return tuple(lines)
 
+    @property
+    def text(self) -> str:
+        """For a person."""
+        return "\n".join(self.sentences)
+
     def _best(self, rung: int) -> str:
         order = self.order(rung)
         if not order:
             return "no block"
-        figure = next(p for p in self.probed if p.candidate == order[0]).figure(rung, self.family)
+        figure = next(p for p in self.probed if p.candidate == order[0]).figure(rung, self.pairs)
         return f"{order[0]} ({figure:.3f})"
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys; figures are paired discrimination on accept, by rung."""
         return {
-            "primary": f"paired_{self.family}s",
+            "primary": f"paired_{self.pairs}s",
             "rungs": [
-                {
-                    "name": rung.name,
-                    "reasoning_effort": rung.budget.reasoning_effort,
-                    "max_tokens": rung.budget.max_tokens,
-                    "samples": rung.samples,
-                    "order": list(self.order(place)),
-                }
+                {"name": rung.name, **rung.to_json(), "order": list(self.order(place))}
                 for place, rung in enumerate(self.rungs)
             ],
             "blocks": [
                 {
                     "candidate": p.candidate,
                     "why": p.why,
-                    "figures": [p.figure(r, self.family) for r in range(len(self.rungs))],
+                    "figures": [p.figure(r, self.pairs) for r in range(len(self.rungs))],
                 }
                 for p in self.probed
             ],
@@ -148,64 +133,69 @@ class ProbeReport:
 
 
 def budget_probe(
-    request: ProbeRequest,
+    prompt: LoadedPrompt,
+    rungs: Sequence[Rung],
+    options: JudgeOptions,
     *,
-    progress: Callable[[str], None] | None = None,
+    top: int = 3,
+    procedures: int = 4,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> ProbeReport:
-    """Judge the chosen blocks at every rung on accept, and write `budget_probe.json` to the run.
+    """Judge blocks of the search that `prompt` comes from once more, on accept, at every rung.
+
+    `rungs` are judged beside the budget of the search; without any, twice and four times that.
+    `top` blocks by accept are judged, and up to `procedures` more whose text asks for a procedure,
+    rejected ones too where their text is kept. Writes `budget_probe.json` to the run.
 
     Raises BadInput before the first call; Stopped, CircuitOpen or InfrastructureFailure in between,
-    after which the same request goes on.
+    after which the same call goes on.
     """
-    view = read_view(request.run)
-    chosen = chosen_blocks(view, request.top, request.procedures)
-    taken = from_run(request.run, next(iter(chosen)))
-    rungs = (Rung(taken.budget, taken.samples), *request.rungs)
-    rungs = tuple(dict.fromkeys(rungs))
-    model = pinned_for(taken, request.asking, [rung.budget for rung in rungs])
-    checked = checked_run(taken)
-    splits = open_splits(
-        checked.load,
-        checked.manifest,
-        journal=Unrecorded(),
-        buyer=Buyer("budget-probe"),
-        exclude=checked.exclude,
-    )
+    if prompt.run is None:
+        raise BadInput.one("--probe", "needs a run directory")
+    path = prompt.run
+    run = load_run(path)
+    chosen = chosen_blocks(run, top, procedures)
+    first = from_run(path, next(iter(chosen)))
+    own = Rung(first.budget, first.samples)
+    rungs = tuple(dict.fromkeys((own, *(rungs or larger(first.budget)))))
+    ready = make_ready(first, options, [rung.budget for rung in rungs])
+    splits = splits_of_run(path, journal=NullJournal(), buyer=Buyer("budget-probe"))
     notes = tuple(note for c in splits.accept for note in c.notes)
-    url = f"sqlite:///{request.run.resolve() / 'budget_probe.sqlite'}"
-    with desk(url, "budget-probe", taken, model, request.asking, stop=stop) as opened:
-        judge = RungJudge(opened, taken, model, Repeats(1, request.asking.seed))
+    with ready.opened(path.resolve() / STORE, "budget-probe", stop=stop) as session:
+        judge = RungJudge(ready, session)
         probed = []
         for candidate, why in chosen.items():
-            if progress is not None:
-                progress(f"{candidate} ({why})")
-            block = str(view.candidates[candidate]["block"])
-            sats = tuple(judge.on_notes(block, rung, notes) for rung in rungs)
-            probed.append(Probed(candidate, why, sats))
-    winner = None if view.winner is None else str(view.winner["id"])
+            progress(f"judging {candidate} ({why})")
+            block = run.candidates[candidate].block or ""
+            results = tuple(judge.on_notes(block, rung, notes) for rung in rungs)
+            probed.append(ProbedBlock(candidate, why, results))
     report = ProbeReport(
-        rungs, tuple(probed), family_of(view), winner, model.pin.id.startswith("sim/")
+        rungs,
+        tuple(probed),
+        primary_pairs(run.primary),
+        None if run.winner is None else run.winner.id,
+        ready.simulated,
     )
-    path = request.run / FILE
-    path.write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
+    text = json.dumps(report.to_json(), indent=2) + "\n"
+    (path / FILE).write_text(text, encoding="utf-8")
     return report
 
 
-def chosen_blocks(view: RunView, top: int, procedures: int) -> dict[str, str]:
+def chosen_blocks(run: Run, top: int, procedures: int) -> dict[str, str]:
     """Candidate id to why it is judged again, in this order: leaders, procedures, baseline.
 
     A pure function of a run. Leaders are entered candidates by accept; of the others those whose
     text asks for a procedure come entered ones first, then by how they did on their minibatch.
     """
-    ranked = sorted(view.entered, key=lambda body: (-_on_accept(view, body), body["id"]))
-    chosen = {str(body["id"]): "leads on accept" for body in ranked[:top]}
-    others = [*ranked[top:], *sorted(_rejected(view), key=_by_minibatch)]
-    asking = [b for b in others if b["block"] and asks_for_procedure(b["block"])]
-    for body in asking[:procedures]:
-        chosen[str(body["id"])] = "asks for a procedure"
-    if view.baseline is not None:
-        chosen.setdefault(str(view.baseline["id"]), "baseline")
+    ranked = sorted(run.entered, key=lambda c: (-_on_accept(run, c.id), c.id))
+    chosen = {candidate.id: "leads on accept" for candidate in ranked[:top]}
+    others = [*ranked[top:], *sorted(_rejected(run), key=_by_minibatch)]
+    asking = [c for c in others if c.block and asks_for_procedure(c.block)]
+    for candidate in asking[:procedures]:
+        chosen[candidate.id] = "asks for a procedure"
+    if run.baseline is not None:
+        chosen.setdefault(run.baseline.id, "baseline")
     return chosen
 
 
@@ -222,31 +212,21 @@ def larger(budget: Budget, factors: Sequence[int] = (2, 4)) -> tuple[Rung, ...]:
     return tuple(Rung(Budget(budget.max_tokens * f, budget.reasoning_effort)) for f in factors)
 
 
-def read_probe(run: Path) -> dict[str, Any] | None:
-    """What `budget_probe` found for a run, None where it was not asked."""
-    path = run / FILE
-    found: dict[str, Any] | None = json.loads(path.read_text("utf-8")) if path.is_file() else None
-    return found
-
-
-def _on_accept(view: RunView, body: Body) -> float:
-    table = view.accept_table(body["id"])
-    value = None if table is None else paired(table, family_of(view)).value
+def _on_accept(run: Run, candidate: str) -> float:
+    table = run.accept_table(candidate)
+    value = None if table is None else paired(table, primary_pairs(run.primary)).value
     return -1.0 if value is None else value
 
 
-def _rejected(view: RunView) -> list[Body]:
+def _rejected(run: Run) -> list[CandidateEvent]:
     """Candidates that did not enter for their figures, text kept."""
     return [
-        body
-        for body in view.candidates.values()
-        if body["reason"] == "minibatch" and body["kind"] != Kind.SEED
+        c for c in run.candidates.values() if c.reason == "minibatch" and c.kind is not Origin.SEED
     ]
 
 
-def _by_minibatch(body: Body) -> tuple[float, str]:
+def _by_minibatch(candidate: CandidateEvent) -> tuple[float, str]:
     """Those that lost least against their parent first."""
-    batch = body["minibatch"] or {}
-    child, parent = batch.get("child_reward"), batch.get("parent_reward")
-    lost = parent - child if child is not None and parent is not None else float("inf")
-    return (lost, body["id"])
+    batch = candidate.minibatch
+    lost = float("inf") if batch is None else batch.parent_reward - batch.child_reward
+    return (lost, candidate.id)

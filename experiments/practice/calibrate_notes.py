@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,35 +11,24 @@ from typing import Any
 
 from heldout.experiments.practice.calibration import Calibration, NoteScore, calibrate
 from heldout.experiments.practice.drift import Drift, check_drift
-from heldout.experiments.practice.loaded_prompt import Taken
-from heldout.experiments.practice.note_sets import Kinded, NoteFile, clean_notes, errored_notes
+from heldout.experiments.practice.loaded_prompt import LoadedPrompt
+from heldout.experiments.practice.note_sets import KindedNote, NoteFile, clean_notes, errored_notes
 from heldout.experiments.practice.promises import Promise
-from heldout.experiments.practice.session import Asking, Desk, desk, identity, pinned_for
-from heldout.experiments.practice.verdicts import Verdict, Way, judge_note
+from heldout.experiments.practice.session import (
+    STORE,
+    JudgedAs,
+    JudgeOptions,
+    PromptSession,
+    make_ready,
+    tell_nobody,
+)
+from heldout.experiments.practice.verdicts import JudgeConfig, Verdict, judge_note
+from heldout.gepa.record.codec import plain
+from heldout.splits.benchmark import Note
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
 from heldout.students.calls.caller import never
-from heldout.students.models.chat import Budget
-
-
-@dataclass(frozen=True)
-class CalibrateRequest:
-    """One `heldout calibrate`.
-
-    `later` is a later batch to check for drift; `later_checked`: its notes are known to be clean.
-    `budget` and `samples` None: as the block came.
-    """
-
-    taken: Taken
-    clean: NoteFile
-    promise: Promise
-    out: Path
-    asking: Asking
-    errored: NoteFile | None = None
-    later: NoteFile | None = None
-    later_checked: bool = True
-    budget: Budget | None = None
-    samples: int | None = None
+from heldout.students.calls.session import all_answers
 
 
 @dataclass(frozen=True)
@@ -47,7 +36,7 @@ class CalibrationReport:
     """A threshold, what it was judged as, and the drift of a later batch where one was given."""
 
     calibration: Calibration
-    judged_as: dict[str, Any]
+    judged_as: JudgedAs
     drift: Drift | None
     file: Path
     standing: str
@@ -58,7 +47,7 @@ class CalibrationReport:
         """What is written: `heldout apply --calibration` reads it."""
         return {
             **self.calibration.to_json(),
-            "judged_as": self.judged_as,
+            "judged_as": plain(self.judged_as),
             "drift": None if self.drift is None else self.drift.to_json(),
             "standing": self.standing,
             "simulated": self.simulated,
@@ -84,86 +73,74 @@ class CalibrationReport:
         return "\n".join([*lines, str(self.file)])
 
 
-def calibrate_command(
-    request: CalibrateRequest,
+def calibrate_command(  # noqa: PLR0913
+    prompt: LoadedPrompt,
+    clean: NoteFile,
+    promise: Promise,
+    out: Path,
+    options: JudgeOptions,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    errored: NoteFile | None = None,
+    later: NoteFile | None = None,
+    later_checked: bool = True,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> CalibrationReport:
     """Judge, set the threshold, check the later batch, and write the calibration.
 
+    `errored` notes show what the threshold detects; `later` is a later batch to check for drift,
+    `later_checked`: its notes are known to be clean.
+
     Raises BadInput before anything is written; Stopped, CircuitOpen or InfrastructureFailure in
-    between, after which the same request goes on.
+    between, after which the same call goes on.
     """
-    taken = request.taken
-    budget, samples = request.budget or taken.budget, request.samples or taken.samples
-    model = pinned_for(taken, request.asking, [budget])
-    judged_as = identity(taken, model, budget, samples)
+    ready = make_ready(prompt, options)
+    judged_as = ready.judged_as
     sets = [
-        clean_notes(request.clean),
-        [] if request.errored is None else errored_notes(request.errored),
-        [] if request.later is None else clean_notes(request.later),
+        clean_notes(clean),
+        [] if errored is None else errored_notes(errored),
+        [] if later is None else clean_notes(later),
     ]
-    request.out.mkdir(parents=True, exist_ok=True)
-    url = f"sqlite:///{request.out / 'calls.sqlite'}"
-    run_id = f"calibrate-{sha256_json([judged_as, request.asking.seed])[:16]}"
-    with desk(url, run_id, taken, model, request.asking, stop=stop) as opened:
-        way = Way(taken.block, budget, samples)
-        total = sum(map(len, sets))
-        clean, errored, later = scored(opened, sets, way, _counting(progress, total))
-        usd = opened.ledger.totals.usd
-    found = calibrate(clean, request.promise, errored)
+    out.mkdir(parents=True, exist_ok=True)
+    run_id = f"calibrate-{sha256_json([plain(judged_as), ready.seed])[:16]}"
+    with ready.opened(out / STORE, run_id, stop=stop) as session:
+        config = JudgeConfig(prompt.block, ready.budget, ready.samples)
+        of_clean, of_errored, of_later = _scored(session, sets, config, progress)
+        usd = session.judging.ledger.totals.usd
+    found = calibrate(of_clean, promise, of_errored)
     drift = None
-    if later and found.threshold is not None:
-        drift = check_drift(found.to_json(), later, clean=request.later_checked)
-    file = request.out / f"{taken.file_stem}.calibration.json"
-    simulated = model.pin.id.startswith("sim/")
-    report = CalibrationReport(found, judged_as, drift, file, taken.standing, simulated, usd)
+    if of_later and found.threshold is not None:
+        drift = check_drift(found, of_later, clean=later_checked)
+    file = out / f"{prompt.file_stem}.calibration.json"
+    report = CalibrationReport(found, judged_as, drift, file, prompt.standing, ready.simulated, usd)
     _write(file, report)
     return report
 
 
-def scored(
-    opened: Desk, sets: Sequence[Sequence[Kinded]], way: Way, each: Callable[[], None]
+def _scored(
+    session: PromptSession,
+    sets: Sequence[Sequence[KindedNote]],
+    config: JudgeConfig,
+    progress: Callable[[str], None],
 ) -> list[list[NoteScore]]:
-    """The scores of several sets of notes, in their order; `each` is told of every note."""
+    """The scores of several sets of notes, in their order; a note in two of them is judged once."""
+    notes = {kinded.note.id: kinded.note for one_set in sets for kinded in one_set}
+    total, done = sum(map(len, sets)), itertools.count(1)
 
-    async def one(kinded: Kinded, verdicts: dict[str, Verdict]) -> None:
-        verdicts[kinded.note.id] = await judge_note(opened.student, kinded.note, way)
-        each()
+    async def one(note: Note) -> Verdict:
+        verdict = await judge_note(session.student, note, config)
+        progress(f"{next(done)} of {total} notes")
+        return verdict
 
-    async def all_of() -> dict[str, Verdict]:
-        verdicts: dict[str, Verdict] = {}
-        notes = {k.note.id: k for notes in sets for k in notes}
-        # Every call in flight comes back before a fault is raised, so that its reply is stored.
-        results = await asyncio.gather(
-            *(one(kinded, verdicts) for kinded in notes.values()), return_exceptions=True
-        )
-        faults = [result for result in results if result is not None]
-        if faults:
-            raise max(faults, key=lambda fault: getattr(fault, "exit_status", 0))
-        return verdicts
-
-    verdicts = opened.runner.run(all_of())
+    answers = session.judging.runner.run(all_answers(map(one, notes.values())))
+    verdicts = dict(zip(notes, answers, strict=True))
     return [
         [
             NoteScore(k.note.id, k.note.consultation, verdicts[k.note.id].score, k.kind)
-            for k in notes
+            for k in one_set
         ]
-        for notes in sets
+        for one_set in sets
     ]
-
-
-def _counting(progress: Callable[[int, int], None] | None, total: int) -> Callable[[], None]:
-    done = 0
-
-    def each() -> None:
-        nonlocal done
-        done += 1
-        if progress is not None:
-            progress(done, total)
-
-    return each
 
 
 def _write(file: Path, report: CalibrationReport) -> None:

@@ -27,6 +27,7 @@ from heldout.experiments.practice.promises import (
     needed,
     smallest_rate,
 )
+from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.table import DECIMALS, FloatArray
@@ -64,20 +65,20 @@ class Calibration:
     """A threshold with what it promises.
 
     The flag is `score < threshold`; `threshold` None: the notes are too few for the promise.
-    `independent` is the number of consultations; `flagged` counts over one note of each,
-    `all_notes` over every clean note; `unscored` clean notes have no score. `sample` holds the
-    scores the bound rests on, for a later drift check.
+    `consultations` are independent of each other; `flagged` counts over one note of each,
+    `flagged_all_notes` over every clean note; `unscored` clean notes have no score. `sample` holds
+    the scores the bound rests on, for a later drift check.
     """
 
     promise: Promise
     threshold: float | None
-    independent: int
-    notes: int
+    consultations: int
+    clean_notes: int
     unscored: int
     allowed: int | None
     flagged: Count
-    all_notes: Count
-    at_top: Count
+    flagged_all_notes: Count
+    at_highest_score: Count
     detections: tuple[Detection, ...]
     sample: tuple[float | None, ...]
 
@@ -93,36 +94,21 @@ class Calibration:
 
     def to_json(self) -> dict[str, Any]:
         """Everything, scores included, text not."""
+        found: dict[str, Any] = plain(self)
+        del found["allowed"]
         return {
-            "promise": {
-                "false_alarms": self.promise.false_alarms,
-                "confidence": None
-                if self.promise.method == "conformal"
-                else self.promise.confidence,
-                "method": self.promise.method,
-                "words": self.promise.words,
-            },
-            "threshold": self.threshold,
+            **found,
+            "promise": self.promise.to_json(),
             "rule": "flag a note whose score is below the threshold",
-            "consultations": self.independent,
-            "clean_notes": self.notes,
-            "unscored": self.unscored,
-            "flagged": self.flagged.to_json(),
-            "flagged_all_notes": self.all_notes.to_json(),
-            "at_highest_score": self.at_top.to_json(),
             "detections": {
-                found.kind: {
-                    **found.found.to_json(),
-                    "interval": found.interval.to_json() if found.interval else None,
+                detection.kind: {
+                    **plain(detection.found),
+                    "interval": plain(detection.interval),
                 }
-                for found in self.detections
+                for detection in self.detections
             },
             "needed": needed(self.promise),
-            "advice": [
-                {"consultations": n.consultations, "flagged": n.flagged, "expected": n.expected}
-                for n in self.advice
-            ],
-            "sample": list(self.sample),
+            "advice": plain(self.advice),
             "sentences": list(self.sentences),
         }
 
@@ -143,13 +129,13 @@ def calibrate(
     return Calibration(
         promise=promise,
         threshold=threshold,
-        independent=len(sample),
-        notes=len(clean),
+        consultations=len(sample),
+        clean_notes=len(clean),
         unscored=sum(note.score is None for note in clean),
         allowed=allowed,
         flagged=_flagged(sample, threshold),
-        all_notes=_flagged(clean, threshold),
-        at_top=Count(
+        flagged_all_notes=_flagged(clean, threshold),
+        at_highest_score=Count(
             sum(n.score is not None and _rounded(n.score) == top for n in clean), len(clean)
         ),
         detections=detections(errored, threshold),
@@ -228,11 +214,11 @@ def _headline(found: Calibration) -> list[str]:
     if found.allowed is not None:
         return ["no clean note has a score, so there is nothing to set a threshold on"]
     lines = [
-        f"{found.independent} consultation(s) with clean notes are too few: no threshold keeps the "
-        f"promise that {found.promise.words}; it takes at least {needed(found.promise)}"
+        f"{found.consultations} consultation(s) with clean notes are too few: no threshold keeps "
+        f"the promise that {found.promise.words}; it takes at least {needed(found.promise)}"
     ]
     if found.promise.method == "binomial":
-        rate = smallest_rate(found.independent, found.promise.confidence)
+        rate = smallest_rate(found.consultations, found.promise.confidence)
         lines.append(
             f"so many can promise at best {100 * rate:.1f}% false alarms at this confidence"
         )
@@ -242,7 +228,7 @@ def _headline(found: Calibration) -> list[str]:
 def _caveats(found: Calibration) -> list[str]:
     lines = []
     if found.threshold is not None:
-        flagged, every = found.flagged, found.all_notes
+        flagged, every = found.flagged, found.flagged_all_notes
         lines.append(
             f"on these notes it flags {flagged.k} of {flagged.n} (one a consultation)"
             + (f", {every.k} of {every.n} clean notes in all" if every.n > flagged.n else "")
@@ -254,9 +240,10 @@ def _caveats(found: Calibration) -> list[str]:
         )
     if found.unscored:
         lines.append(f"{found.unscored} clean note(s) got no score and count as not flagged")
-    if found.at_top.k >= AT_TOP * found.at_top.n:
+    top = found.at_highest_score
+    if top.k >= AT_TOP * top.n:
         lines.append(
-            f"{found.at_top.k} of {found.at_top.n} clean notes share the highest score; a "
+            f"{top.k} of {top.n} clean notes share the highest score; a "
             "threshold that relies on such a share moves most when the notes change"
         )
     lines.append(

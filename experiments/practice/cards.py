@@ -1,51 +1,65 @@
-"""Cards of prompt files: which keys one must have, read with every fault at once."""
+"""Cards of prompt files: what one must say for its prompt to be used, read with every fault."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import yaml
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.yaml_file import read_yaml
 
-Check = type | tuple[type, ...]
 
-NEEDED: Mapping[tuple[str, ...], Check] = {
-    ("campaign",): str,
-    ("candidate",): str,
-    ("design",): str,
-    ("block_sha256",): str,
-    ("frame_sha256",): str,
-    ("prompt_sha256",): str,
-    ("models", "student", "id"): str,
-    ("models", "student", "temperature"): (int, float),
-    ("student_budget", "max_tokens"): int,
-    ("student_budget", "reasoning_effort"): (str, type(None)),
-    ("threshold", "value"): (int, float, type(None)),
-    ("gate", "decision"): (str, type(None)),
-}
-"""What a card must hold for its prompt to be used, and of which type."""
+def _at(*keys: str, default: Any = ...) -> Any:
+    """A value further down in the card."""
+    return Field(default, validation_alias=AliasPath(*keys))
 
 
-def read_card(path: Path) -> dict[str, Any]:
+class Card(BaseModel):
+    """What a card says of its prompt; keys beyond these are passed over.
+
+    `confirmed` False: a copy was written of a prompt that no gate passed. `samples` and
+    `parameters` None: the card leaves them out. `content` is the whole card as it stands, for
+    copies of it.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+
+    campaign: str
+    candidate: str
+    design: str
+    block_sha256: str
+    frame_sha256: str
+    prompt_sha256: str
+    model: str = _at("models", "student", "id")
+    temperature: float = _at("models", "student", "temperature")
+    parameters: dict[str, Any] | None = _at("models", "student", "parameters", default=None)
+    max_tokens: int = _at("student_budget", "max_tokens")
+    reasoning_effort: str | None = _at("student_budget", "reasoning_effort")
+    threshold: float | None = _at("threshold", "value")
+    decision: str | None = _at("gate", "decision")
+    confirmed: bool = True
+    samples: int | None = None
+    content: dict[str, Any]
+
+
+def read_card(path: Path) -> Card:
     """The card at `path`. Raises BadInput with everything that is missing or of another type."""
     if not path.is_file():
         raise BadInput.one(str(path), "no such card: a prompt is only used with its card beside it")
-    card = read_yaml(path).tree
-    if faults := list(_faults(card, str(path))):
-        raise BadInput(faults)
-    return card
+    content = read_yaml(path).tree
+    try:
+        return Card.model_validate({**content, "content": content})
+    except ValidationError as error:
+        keys = (".".join(map(str, detail["loc"])) for detail in error.errors())
+        raise BadInput(
+            [Fault(str(path), f"{key}: is missing or of another type") for key in keys]
+        ) from None
 
 
-def _faults(card: Mapping[str, Any], where: str) -> Iterator[Fault]:
-    for keys, kind in NEEDED.items():
-        value: Any = card
-        for key in keys:
-            value = value.get(key, _Absent) if isinstance(value, Mapping) else _Absent
-        if value is _Absent or isinstance(value, bool) or not isinstance(value, kind):
-            yield Fault(where, f"{'.'.join(keys)}: is missing or of another type")
-
-
-class _Absent:
-    """Stands for a key that is not there."""
+def card_text(card: Mapping[str, Any]) -> str:
+    """A card as it is written."""
+    return yaml.safe_dump(dict(card), sort_keys=False, allow_unicode=True)

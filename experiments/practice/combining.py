@@ -9,36 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
-from heldout.experiments.practice.spent import JudgingCost
+from heldout.experiments.judging.costs import JudgingCost
+from heldout.experiments.practice.rungs import RungResult
 from heldout.gepa.statistics.agreement.replicates import majority_table, strict_majority
-from heldout.gepa.statistics.judged import Flags
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.detection import flag_array, swept, threshold_flags
 from heldout.gepa.statistics.selection import PairKind, rows_of
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
 
-Kind = Literal["single", "majority", "union", "escalation"]
+CombinationKind = Literal["single", "majority", "union", "escalation"]
 Basis = Literal["rule", "swept"]
-
-
-class Sat(Protocol):
-    """One block judged at one budget."""
-
-    @property
-    def tables(self) -> tuple[ScoreTable, ...]:
-        """One a replicate."""
-
-    @property
-    def flags(self) -> tuple[Flags, ...] | None:
-        """The design's own flags a replicate."""
-
-    @property
-    def cost(self) -> JudgingCost | None:
-        """Of one judging."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +33,12 @@ class Combination:
     escalation the first judge and its share of flagged notes at the second.
     """
 
-    kind: Kind
+    kind: CombinationKind
     name: str
     basis: Basis
     detection: Count
     false_alarms: Count
     cost: JudgingCost | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys."""
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "basis": self.basis,
-            "detection": self.detection.to_json(),
-            "false_alarms": self.false_alarms.to_json(),
-            "cost": None if self.cost is None else self.cost.to_json(),
-        }
 
 
 @dataclass(frozen=True)
@@ -79,40 +52,43 @@ class Flagger:
 
 
 def combinations(
-    blocks: Mapping[str, Sat], controls: Mapping[str, Sat], cap: float, family: PairKind
+    blocks: Mapping[str, RungResult],
+    controls: Mapping[str, RungResult],
+    cap: float,
+    pairs: PairKind,
 ) -> tuple[Combination, ...]:
     """Every single rung, majority, union with the control, and escalation to a later rung."""
     found: list[Combination] = []
     bases: list[Basis] = ["swept"]
-    if all(sat.flags is not None for sat in (*blocks.values(), *controls.values())):
+    if all(result.flags is not None for result in (*blocks.values(), *controls.values())):
         bases.insert(0, "rule")
     for basis in bases:
-        ours = [_once(name, sat, basis, cap, family) for name, sat in blocks.items()]
-        theirs = [_once(f"control, {n}", s, basis, cap, family) for n, s in controls.items()]
-        found += [_combined("single", f.name, basis, f, family) for f in (*ours, *theirs)]
-        for name, sat in blocks.items():
-            if len(sat.tables) >= 3:
-                several = majority(name, sat, basis, cap, family)
-                found.append(_combined("majority", several.name, basis, several, family))
+        ours = [_once(name, result, basis, cap, pairs) for name, result in blocks.items()]
+        theirs = [_once(f"control, {n}", s, basis, cap, pairs) for n, s in controls.items()]
+        found += [_combined("single", f.name, basis, f, pairs) for f in (*ours, *theirs)]
+        for name, result in blocks.items():
+            if len(result.tables) >= 3:
+                several = majority(name, result, basis, cap, pairs)
+                found.append(_combined("majority", several.name, basis, several, pairs))
         for first, second in zip(ours, theirs, strict=True):
             both = union(first, second)
-            found.append(_combined("union", both.name, basis, both, family))
+            found.append(_combined("union", both.name, basis, both, pairs))
         for place, cheap in enumerate(ours):
             for dear in ours[place + 1 :]:
                 led = escalation(cheap, dear)
-                found.append(_combined("escalation", led.name, basis, led, family))
+                found.append(_combined("escalation", led.name, basis, led, pairs))
     return tuple(found)
 
 
-def majority(name: str, sat: Sat, basis: Basis, cap: float, family: PairKind) -> Flagger:
+def majority(name: str, result: RungResult, basis: Basis, cap: float, pairs: PairKind) -> Flagger:
     """Flagged by more than half of the replicates; a tie is not flagged."""
-    table = majority_table(sat.tables)
-    cost = None if sat.cost is None else sat.cost.times(len(sat.tables))
-    named = f"majority of {len(sat.tables)}: {name}"
-    if basis == "rule" and sat.flags is not None:
-        flags = strict_majority([flag_array(table, found) for found in sat.flags])
+    table = majority_table(result.tables)
+    cost = None if result.cost is None else result.cost.times(len(result.tables))
+    named = f"majority of {len(result.tables)}: {name}"
+    if basis == "rule" and result.flags is not None:
+        flags = strict_majority([flag_array(table, found) for found in result.flags])
         return Flagger(named, table, flags, cost)
-    return Flagger(named, table, _at_swept(table, cap, family), cost)
+    return Flagger(named, table, _at_swept(table, cap, pairs), cost)
 
 
 def union(first: Flagger, second: Flagger) -> Flagger:
@@ -131,16 +107,16 @@ def escalation(cheap: Flagger, dear: Flagger) -> Flagger:
     return _both(f"{cheap.name}, then {dear.name}", cheap, dear, np.logical_and, cost)
 
 
-def _once(name: str, sat: Sat, basis: Basis, cap: float, family: PairKind) -> Flagger:
+def _once(name: str, result: RungResult, basis: Basis, cap: float, pairs: PairKind) -> Flagger:
     """The first replicate alone: what one judging of a note gives."""
-    table = sat.tables[0]
-    if basis == "rule" and sat.flags is not None:
-        return Flagger(name, table, flag_array(table, sat.flags[0]), sat.cost)
-    return Flagger(name, table, _at_swept(table, cap, family), sat.cost)
+    table = result.tables[0]
+    if basis == "rule" and result.flags is not None:
+        return Flagger(name, table, flag_array(table, result.flags[0]), result.cost)
+    return Flagger(name, table, _at_swept(table, cap, pairs), result.cost)
 
 
-def _at_swept(table: ScoreTable, cap: float, family: PairKind) -> BoolArray:
-    threshold = swept(table, cap, family).threshold
+def _at_swept(table: ScoreTable, cap: float, pairs: PairKind) -> BoolArray:
+    threshold = swept(table, cap, pairs).threshold
     nothing = np.zeros(len(table.labels), dtype=np.bool_)
     return nothing if threshold is None else threshold_flags(table, threshold)
 
@@ -159,9 +135,9 @@ def _both(
 
 
 def _combined(
-    kind: Kind, name: str, basis: Basis, flagger: Flagger, family: PairKind
+    kind: CombinationKind, name: str, basis: Basis, flagger: Flagger, pairs: PairKind
 ) -> Combination:
-    rows, table = rows_of(flagger.table, family), flagger.table
+    rows, table = rows_of(flagger.table, pairs), flagger.table
     return Combination(
         kind,
         name,

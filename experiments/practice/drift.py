@@ -6,14 +6,15 @@ checked cannot, since a flag there may be right; then only a shift of the scores
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy
 
-from heldout.experiments.practice.calibration import NoteScore, one_a_consultation
+from heldout.experiments.practice.calibration import Calibration, NoteScore, one_a_consultation
+from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.rates.counts import Count
 
 POWER = 0.8
@@ -53,29 +54,22 @@ class Drift:
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys."""
-        return {
-            "target": self.target,
-            "level": self.level,
-            "flagged": self.flagged.to_json(),
-            "over_target_p": self.over_target_p,
-            "scores_p": self.scores_p,
-            "would_show": self.would_show,
-            "exceeds": self.exceeds,
-            "moved": self.moved,
-            "sentences": list(self.sentences),
-        }
+        found: dict[str, Any] = plain(self)
+        more = {"exceeds": self.exceeds, "moved": self.moved, "sentences": list(self.sentences)}
+        return {**found, **more}
 
 
-def check_drift(calibrated: Mapping[str, Any], later: Sequence[NoteScore], *, clean: bool) -> Drift:
-    """`later` beside the calibration whose JSON is `calibrated`.
+def check_drift(calibrated: Calibration, later: Sequence[NoteScore], *, clean: bool) -> Drift:
+    """`later` beside the calibration.
 
     `clean`: the later notes were checked and are clean. Raises ValueError without notes, or where
     the calibration found no threshold.
     """
-    threshold, target = calibrated["threshold"], calibrated["promise"]["false_alarms"]
+    threshold, promise = calibrated.threshold, calibrated.promise
     if threshold is None or not later:
         raise ValueError("drift needs a threshold and later notes")
-    level = 1 - (calibrated["promise"]["confidence"] or 0.95)
+    target = promise.false_alarms
+    level = 1 - (0.95 if promise.method == "conformal" else promise.confidence)
     sample = one_a_consultation(later)
     flagged = Count(sum(note.below(threshold) for note in sample), len(sample))
     over = float(scipy.stats.binom.sf(flagged.k - 1, flagged.n, target)) if clean else None
@@ -84,7 +78,7 @@ def check_drift(calibrated: Mapping[str, Any], later: Sequence[NoteScore], *, cl
         level=level,
         flagged=flagged,
         over_target_p=over,
-        scores_p=_moved(calibrated["sample"], [note.score for note in sample]),
+        scores_p=_moved(calibrated.sample, [note.score for note in sample]),
         would_show=_would_show(flagged.n, target, level) if clean else None,
     )
 
@@ -93,7 +87,7 @@ def _moved(before: Sequence[float | None], now: Sequence[float | None]) -> float
     """Two-sided p; a missing score counts as one above all others, as it does for flags."""
     both = [s for s in (*before, *now) if s is not None]
     top = max(both, default=0.0) + 1
-    first, second = (np.array([top if s is None else s for s in side]) for side in (before, now))
+    first, second = (np.array([top if s is None else s for s in batch]) for batch in (before, now))
     return float(scipy.stats.ks_2samp(first, second).pvalue)
 
 

@@ -9,28 +9,25 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 
+from heldout.experiments.practice.cards import card_text
 from heldout.experiments.practice.loaded_prompt import (
     UNCONFIRMED,
-    Taken,
-    card_text,
-    require_confirmed,
+    LoadedPrompt,
+    student_to_look_at,
 )
-from heldout.experiments.practice.session import Asking, identity, pinned_for
-from heldout.experiments.practice.thresholds import Chosen, threshold_for
+from heldout.experiments.practice.session import JudgeOptions, make_ready
+from heldout.experiments.practice.thresholds import ThresholdChoice, threshold_for
 from heldout.experiments.practice.vendored import PACKAGE, ROOTS, renamed, vendored
+from heldout.gepa.record.codec import plain
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_text
 from heldout.splits.loading.text_files import suggestion
-from heldout.students.calls.answering import CompletionClient, NoCalls
 from heldout.students.designs.roster import find_design
-from heldout.students.designs.workshop import DesignContext, Roles
-from heldout.students.models.chat import Budget, ModelPin
-
-Target = Literal["dspy", "mlflow-judge", "inspect", "promptfoo", "python"]
+from heldout.students.models.chat import Budget
 
 FILES: Mapping[str, str] = {
     "dspy": "dspy_judge.py",
@@ -51,21 +48,6 @@ USES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class ExportRequest:
-    """One `heldout export`; `budget`, `samples` None: as the block came."""
-
-    taken: Taken
-    to: str
-    out: Path
-    asking: Asking
-    budget: Budget | None = None
-    samples: int | None = None
-    threshold: float | None = None
-    calibration: Path | None = None
-    unconfirmed: bool = False
-
-
-@dataclass(frozen=True)
 class ExportReport:
     """The files written, and how to start."""
 
@@ -74,7 +56,7 @@ class ExportReport:
     files: tuple[str, ...]
     use: str
     standing: str
-    threshold: Chosen
+    threshold: ThresholdChoice
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys."""
@@ -84,7 +66,7 @@ class ExportReport:
             "files": list(self.files),
             "use": self.use,
             "standing": self.standing,
-            "threshold": self.threshold.to_json(),
+            "threshold": plain(self.threshold),
         }
 
     @property
@@ -94,54 +76,89 @@ class ExportReport:
         return "\n".join([*lines, self.threshold.sentence, f"start with: {self.use}"])
 
 
-def export(request: ExportRequest) -> ExportReport:
-    """Write the export into `request.out`, a folder that is absent or empty. Raises BadInput."""
-    taken, target = request.taken, request.to
-    _check(request)
-    budget, samples = request.budget or taken.budget, request.samples or taken.samples
-    model = pinned_for(taken, request.asking, [budget])
-    judged_as = identity(taken, model, budget, samples)
-    chosen = threshold_for(taken, judged_as, request.threshold, request.calibration)
-    maker = maker_of(taken)
-    settings = {
-        "name": taken.name,
-        "file_stem": taken.file_stem,
-        "standing": taken.standing,
-        "confirmed": taken.confirmed,
-        "design": taken.design,
-        "block_sha256": taken.sha256,
-        "frame_sha256": taken.frame.sha256,
-        "model": {
-            "id": model.pin.id,
-            "temperature": model.pin.temperature,
-            "parameters": dict(model.pin.parameters),
-        },
-        "budget": {"max_tokens": budget.max_tokens, "reasoning_effort": budget.reasoning_effort},
-        "samples": samples,
-        "threshold": chosen.value,
-        "threshold_from": chosen.sentence,
-        "seed": request.asking.seed,
-        "keywords": dict(maker.keywords),
-        "score_range": list(_score_range(taken)),
-    }
-    files = _files(taken, target, settings, maker)
+@dataclass(frozen=True, slots=True)
+class ExportModel:
+    """The model that is asked."""
+
+    id: str
+    temperature: float
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportSettings:
+    """Everything that was chosen; the content of `settings.json`, which the exported code reads."""
+
+    name: str
+    file_stem: str
+    standing: str
+    confirmed: bool
+    design: str
+    block_sha256: str
+    frame_sha256: str
+    model: ExportModel
+    budget: Budget
+    samples: int
+    threshold: float | None
+    threshold_from: str
+    seed: int
+    keywords: Mapping[str, Any]
+    score_range: tuple[float, float]
+
+
+def export(
+    prompt: LoadedPrompt,
+    to: str,
+    out: Path,
+    options: JudgeOptions,
+    *,
+    threshold: float | None = None,
+    calibration: Path | None = None,
+    unconfirmed: bool = False,
+) -> ExportReport:
+    """Write `prompt` for the target `to` into `out`, a folder that is absent or empty.
+
+    `threshold` or a `calibration` file replace the threshold on the card; `unconfirmed` takes a
+    prompt that no gate passed. Raises BadInput.
+    """
+    prompt.require_confirmed(unconfirmed)
+    _check(prompt, to, out)
+    ready = make_ready(prompt, options)
+    chosen = threshold_for(prompt, ready.judged_as, threshold, calibration)
+    factory = factory_of(prompt)
+    pin = ready.model.pin
+    settings = ExportSettings(
+        name=prompt.name,
+        file_stem=prompt.file_stem,
+        standing=prompt.standing,
+        confirmed=prompt.confirmed,
+        design=prompt.design,
+        block_sha256=prompt.sha256,
+        frame_sha256=prompt.frame.sha256,
+        model=ExportModel(pin.id, pin.temperature, dict(pin.parameters)),
+        budget=ready.budget,
+        samples=ready.samples,
+        threshold=chosen.value,
+        threshold_from=chosen.sentence,
+        seed=ready.seed,
+        keywords=dict(factory.keywords),
+        score_range=student_to_look_at(prompt.design, prompt.name).score_range,
+    )
+    files = _files(prompt, to, settings, factory)
     for name, text in files.items():
-        path = request.out / name
+        path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8"))
-    use = _use(taken, target)
-    return ExportReport(target, request.out, tuple(sorted(files)), use, taken.standing, chosen)
+    return ExportReport(to, out, tuple(sorted(files)), _use(prompt, to), prompt.standing, chosen)
 
 
-def _check(request: ExportRequest) -> None:
-    taken, target, out = request.taken, request.to, request.out
-    require_confirmed(taken, request.unconfirmed)
+def _check(prompt: LoadedPrompt, target: str, out: Path) -> None:
     if target not in FILES:
         message = f"{target!r} is none of {', '.join(FILES)}{suggestion(target, tuple(FILES))}"
         raise BadInput.one("--to", message)
-    if target == "dspy" and inspect.cleandoc(taken.block) != taken.block:
+    if target == "dspy" and inspect.cleandoc(prompt.block) != prompt.block:
         raise BadInput.one(
-            taken.name,
+            prompt.name,
             "DSPy strips white space around instructions and common indentation, and this block "
             "has some: it would not be the block on the card",
         )
@@ -150,7 +167,7 @@ def _check(request: ExportRequest) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Maker:
+class DesignFactory:
     """The function that builds a design, by module and name, with what it is told beside."""
 
     module: str
@@ -158,37 +175,39 @@ class Maker:
     keywords: Mapping[str, Any]
 
 
-def maker_of(taken: Taken) -> Maker:
-    """How the design of `taken` is built. Raises BadInput for one that is no plain function."""
-    build: Any = find_design(taken.design, taken.name).build
+def factory_of(prompt: LoadedPrompt) -> DesignFactory:
+    """How the design of `prompt` is built. Raises BadInput for one that is no plain function."""
+    build: Any = find_design(prompt.design, prompt.name).build
     keywords = build.keywords if isinstance(build, partial) else {}
     function = build.func if isinstance(build, partial) else build
     if not function.__name__.isidentifier():
-        raise BadInput.one(taken.name, f"design {taken.design} is a control: nothing to export")
-    return Maker(function.__module__, function.__name__, keywords)
+        raise BadInput.one(prompt.name, f"design {prompt.design} is a control: nothing to export")
+    return DesignFactory(function.__module__, function.__name__, keywords)
 
 
-def _files(taken: Taken, target: str, settings: Mapping[str, Any], maker: Maker) -> dict[str, str]:
+def _files(
+    prompt: LoadedPrompt, target: str, settings: ExportSettings, factory: DesignFactory
+) -> dict[str, str]:
     """Path to text of everything in an export."""
     roots = (
         *ROOTS,
-        maker.module,
+        factory.module,
         *(["heldout.students.designs.dspy_module"] if target == "dspy" else []),
     )
-    header = f"# {taken.name}: {taken.standing}.\n# block {taken.sha256}\n"
+    header = f"# {prompt.name}: {prompt.standing}.\n# block {prompt.sha256}\n"
     files = {
         **{n: header + t if n.endswith(".py") else t for n, t in vendored(roots).items()},
-        f"{PACKAGE}/judge.py": header + _judge(taken, maker),
+        f"{PACKAGE}/judge.py": header + _judge(prompt, factory),
         f"{PACKAGE}/endpoint.py": header + _template("endpoint"),
-        f"{PACKAGE}/settings.json": json.dumps(settings, indent=2) + "\n",
-        f"{PACKAGE}/block.txt": taken.block,
-        _file_name(taken, target): header + _template(target),
-        f"{taken.file_stem}.txt": taken.prompt,
-        f"{taken.file_stem}.card.yaml": _card(taken, settings),
-        "README.md": _readme(taken, target, settings),
+        f"{PACKAGE}/settings.json": json.dumps(plain(settings), indent=2) + "\n",
+        f"{PACKAGE}/block.txt": prompt.block,
+        _file_name(prompt, target): header + _template(target),
+        f"{prompt.file_stem}.txt": prompt.text,
+        f"{prompt.file_stem}.card.yaml": _card(prompt, settings),
+        "README.md": _readme(prompt, target, settings),
     }
     if target == "promptfoo":
-        files["promptfooconfig.yaml"] = _promptfoo(taken, header)
+        files["promptfooconfig.yaml"] = _promptfoo(prompt, header)
     return files
 
 
@@ -197,55 +216,55 @@ def _template(name: str) -> str:
     return renamed((folder / f"{name}.py.txt").read_text("utf-8"))
 
 
-def _judge(taken: Taken, maker: Maker) -> str:
-    text = _template("judge").replace("{{module}}", renamed(maker.module))
-    return text.replace("{{function}}", maker.function).replace("{{design}}", taken.design)
+def _judge(prompt: LoadedPrompt, factory: DesignFactory) -> str:
+    text = _template("judge").replace("{{module}}", renamed(factory.module))
+    return text.replace("{{function}}", factory.function).replace("{{design}}", prompt.design)
 
 
-def _file_name(taken: Taken, target: str) -> str:
-    return FILES[target] if taken.confirmed else f"{UNCONFIRMED}_{FILES[target]}"
+def _file_name(prompt: LoadedPrompt, target: str) -> str:
+    return FILES[target] if prompt.confirmed else f"{UNCONFIRMED}_{FILES[target]}"
 
 
-def _use(taken: Taken, target: str) -> str:
-    file = _file_name(taken, target)
+def _use(prompt: LoadedPrompt, target: str) -> str:
+    file = _file_name(prompt, target)
     return USES[target].format(file=file, module=file.removesuffix(".py"))
 
 
-def _card(taken: Taken, settings: Mapping[str, Any]) -> str:
+def _card(prompt: LoadedPrompt, settings: ExportSettings) -> str:
     """The card as it came, with what the export adds; the prompt's hash makes it readable again."""
-    card = {**taken.card, "confirmed": taken.confirmed, "prompt_sha256": sha256_text(taken.prompt)}
-    return card_text({**card, "export": dict(settings)})
+    card = {**prompt.card, "confirmed": prompt.confirmed, "prompt_sha256": sha256_text(prompt.text)}
+    return card_text({**card, "export": plain(settings)})
 
 
-def _promptfoo(taken: Taken, header: str) -> str:
-    file = f"file://{_file_name(taken, 'promptfoo')}"
+def _promptfoo(prompt: LoadedPrompt, header: str) -> str:
+    file = f"file://{_file_name(prompt, 'promptfoo')}"
     config = {
-        "description": f"{taken.file_stem}: {taken.standing}",
+        "description": f"{prompt.file_stem}: {prompt.standing}",
         "prompts": ["{{note}}"],
-        "providers": [{"id": file, "label": taken.file_stem}],
+        "providers": [{"id": file, "label": prompt.file_stem}],
         "defaultTest": {"assert": [{"type": "python", "value": file}]},
         "tests": "file://notes.csv",
     }
     return header + yaml.safe_dump(config, sort_keys=False)
 
 
-def _readme(taken: Taken, target: str, settings: Mapping[str, Any]) -> str:
-    budget = settings["budget"]
-    effort = budget["reasoning_effort"] or "not sent"
-    simulated = taken.model.startswith("sim/")
+def _readme(prompt: LoadedPrompt, target: str, settings: ExportSettings) -> str:
+    budget, model = settings.budget, settings.model
+    effort = budget.reasoning_effort or "not sent"
+    simulated = prompt.model.startswith("sim/")
     lines = [
-        f"# {taken.file_stem}",
+        f"# {prompt.file_stem}",
         "",
-        f"**{taken.standing}.**",
+        f"**{prompt.standing}.**",
         "",
-        f"Design {taken.design}, block `{taken.sha256}`, model `{settings['model']['id']}` at "
-        f"temperature {settings['model']['temperature']:g}, {budget['max_tokens']} tokens, effort "
-        f"{effort}, {settings['samples']} sample(s), seed {settings['seed']}.",
+        f"Design {prompt.design}, block `{prompt.sha256}`, model `{model.id}` at "
+        f"temperature {model.temperature:g}, {budget.max_tokens} tokens, effort "
+        f"{effort}, {settings.samples} sample(s), seed {settings.seed}.",
         "",
-        f"Notes are {settings['threshold_from']}.",
+        f"Notes are {settings.threshold_from}.",
         "",
         "```console",
-        _use(taken, target),
+        _use(prompt, target),
         "```",
         "",
         f"`{PACKAGE}` holds copies of Heldout's own modules, so that the same replies get the same "
@@ -254,9 +273,3 @@ def _readme(taken: Taken, target: str, settings: Mapping[str, Any]) -> str:
     if simulated:
         lines += ["", "The figures on the card come from a simulated model."]
     return "\n".join(lines) + "\n"
-
-
-def _score_range(taken: Taken) -> tuple[float, float]:
-    calls: CompletionClient = NoCalls()
-    shop = DesignContext(Roles.all(ModelPin("none")), calls, run_seed=0)
-    return find_design(taken.design, taken.name).build(shop).score_range

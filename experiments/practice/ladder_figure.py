@@ -6,7 +6,8 @@ from importlib import resources
 
 from markupsafe import Markup
 
-from heldout.experiments.practice.ladder import Ladder, Sat, Step
+from heldout.experiments.practice.ladder import Ladder, LadderStep
+from heldout.experiments.practice.rungs import RungResult
 from heldout.experiments.report.figures.svg import Drawing, PlotArea, span_of, ticks
 from heldout.experiments.report.words import number
 from heldout.gepa.statistics.intervals.interval import Interval
@@ -38,7 +39,7 @@ def figure(ladder: Ladder) -> Markup:
         for x, y in points:
             drawing.dot((x, y), style, 5, f"{name} {number(_value(frame, y))}")
     _legend(drawing, frame, ladder)
-    return drawing.svg(f"Paired {ladder.family}s of block and control at each budget")
+    return drawing.svg(f"Paired {ladder.pairs}s of block and control at each budget")
 
 
 def standalone(ladder: Ladder) -> str:
@@ -51,8 +52,8 @@ def standalone(ladder: Ladder) -> str:
     return f'{head} xmlns="http://www.w3.org/2000/svg">{sheet}{rest}\n'
 
 
-def _both(step: Step, ladder: Ladder) -> tuple[Interval | None, Interval | None]:
-    return step.block.paired(ladder.family), step.control.paired(ladder.family)
+def _both(step: LadderStep, ladder: Ladder) -> tuple[Interval | None, Interval | None]:
+    return step.block.paired(ladder.pairs), step.control.paired(ladder.pairs)
 
 
 def _scale(drawing: Drawing, frame: PlotArea, ladder: Ladder) -> None:
@@ -63,7 +64,7 @@ def _scale(drawing: Drawing, frame: PlotArea, ladder: Ladder) -> None:
     drawing.line((left, frame.py(CHANCE)), (right, frame.py(CHANCE)), "chance")
     drawing.path([(left, top), (left, bottom), (right, bottom)], "axis")
     judge = ", simulated judge" if ladder.simulated else ""
-    title = f"paired {ladder.family}s, {ladder.notes}{judge}"
+    title = f"paired {ladder.pairs}s, {ladder.notes}{judge}"
     drawing.text((left, top - 10), title, "start", "soft")
     for place, step in enumerate(ladder.steps):
         x, budget = frame.px(place + 0.5), step.rung.budget
@@ -74,8 +75,10 @@ def _scale(drawing: Drawing, frame: PlotArea, ladder: Ladder) -> None:
         drawing.text((x, bottom + 49), _written(step.block), "middle", "soft")
 
 
-def _written(sat: Sat) -> str:
-    return "bought before" if sat.cost is None else f"{sat.cost.completion:.0f} written"
+def _written(result: RungResult) -> str:
+    return (
+        "bought before" if result.cost is None else f"{result.cost.completion_tokens:.0f} written"
+    )
 
 
 def _bar(drawing: Drawing, frame: PlotArea, x: float, interval: Interval, style: str) -> None:

@@ -9,24 +9,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heldout.experiments.judging.table import FLAGS
-from heldout.experiments.practice.ladder import LEVEL, Ladder, Sat, Step
+from heldout.experiments.practice.ladder import Ladder, LadderStep
 from heldout.experiments.practice.ladder_figure import figure, standalone
-from heldout.experiments.practice.loaded_prompt import Taken
+from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.pages import filled, head
+from heldout.experiments.practice.rungs import LEVEL, RungResult
 from heldout.experiments.report.words import Table, interval_text, number, percent
-from heldout.gepa.statistics.intervals.interval import Interval
-from heldout.gepa.statistics.measures import measures
+from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.benchmark import CleanMeans
 
 SIMULATED = "Simulated model: no figure here is about a real one."
 
 
 def write_ladder(
-    ladder: Ladder, out: Path, taken: Taken, *, clean_means: CleanMeans
+    ladder: Ladder, out: Path, prompt: LoadedPrompt, *, clean_means: CleanMeans
 ) -> tuple[Path, ...]:
     """Write `ladder.json`, `.csv`, `.md`, `.svg` and `.html` into `out`."""
     tables = tables_of(ladder, FLAGS[clean_means])
-    notices = notices_of(ladder, taken)
+    notices = notices_of(ladder, prompt)
     texts = {
         "ladder.json": json.dumps(ladder.to_json(), indent=2) + "\n",
         "ladder.csv": _csv(tables[0][1]),
@@ -54,10 +54,10 @@ def tables_of(ladder: Ladder, flags: str) -> list[Titled]:
     ]
 
 
-def notices_of(ladder: Ladder, taken: Taken) -> list[str]:
+def notices_of(ladder: Ladder, prompt: LoadedPrompt) -> list[str]:
     """What a reader must know before the figures."""
     lines = [
-        f"Block {taken.sha256[:16]}, {taken.standing}.",
+        f"Block {prompt.sha256[:16]}, {prompt.standing}.",
         f"Intervals at level {LEVEL:g}, consultations as clusters; the same notes and seeds at "
         "every rung.",
     ]
@@ -73,7 +73,7 @@ def notices_of(ladder: Ladder, taken: Taken) -> list[str]:
 
 
 def _rungs(ladder: Ladder, flags: str) -> Table:
-    primary, other = ladder.family, "commission" if ladder.family == "omission" else "omission"
+    primary, other = ladder.pairs, _other(ladder.pairs)
     columns = [
         "rung", "block", f"paired {primary}s", "since the first rung", "beside the control",
         f"paired {other}s", "at rule: detected", f"at rule: {flags}", "swept: detected",
@@ -87,55 +87,63 @@ def _rungs(ladder: Ladder, flags: str) -> Table:
     return Table.of(columns, rows)
 
 
-def _row(ladder: Ladder, step: Step, who: str) -> list[str]:
-    sat: Sat = getattr(step, who)
-    found = measures(sat.judged, cap=ladder.cap)
+def _row(ladder: Ladder, step: LadderStep, who: str) -> list[str]:
+    result: RungResult = getattr(step, who)
+    found = result.measures(ladder.cap)
     rule, swept = found.at_rule, found.swept
-    beside = ladder.beside_control(step, ladder.family) if who == "block" else None
-    other = "commission" if ladder.family == "omission" else "omission"
+    beside = ladder.beside_control(step, ladder.pairs) if who == "block" else None
     mark = " *" if who == "block" and _better(ladder, step) else ""
     return [
         step.rung.name,
         ladder.name if who == "block" else f"control {ladder.control}",
-        _text(sat.paired(ladder.family)),
-        _text(ladder.since_first(who, step, ladder.family), sign=True)
+        interval_text(result.paired(ladder.pairs)),
+        interval_text(ladder.since_first(who, step, ladder.pairs), sign=True)
         if step is not ladder.steps[0]
         else "–",
-        _text(beside, sign=True) + mark if who == "block" else "–",
-        _text(sat.paired("commission" if other == "commission" else "omission")),
+        interval_text(beside, sign=True) + mark if who == "block" else "–",
+        interval_text(result.paired(_other(ladder.pairs))),
         percent(rule.detection) if rule else "no rule",
         percent(rule.false_alarms) if rule else "no rule",
         percent(swept.detection),
         percent(swept.false_alarms),
-        percent(sat.at_top),
-        *_cost(sat),
+        percent(result.at_top),
+        *_cost(result),
     ]
 
 
-def _better(ladder: Ladder, step: Step) -> bool:
+def _other(pairs: PairKind) -> PairKind:
+    return "commission" if pairs == "omission" else "omission"
+
+
+def _better(ladder: Ladder, step: LadderStep) -> bool:
     test = ladder.holm.get(step.rung.name)
     return test is not None and test.rejected
 
 
-def _cost(sat: Sat) -> list[str]:
-    cost = sat.cost
+def _cost(result: RungResult) -> list[str]:
+    cost = result.cost
     if cost is None:
-        return [f"bought by {sat.bought_by}", "–", "–", "–"]
+        return [f"bought by {result.bought_by}", "–", "–", "–"]
     usd = "unknown" if cost.usd is None else f"{cost.usd:.4f}"
-    return [number(cost.reasoning, 0), number(cost.completion, 0), usd, f"{cost.latency_s:.2f}"]
+    return [
+        number(cost.reasoning_tokens, 0),
+        number(cost.completion_tokens, 0),
+        usd,
+        f"{cost.latency_s:.2f}",
+    ]
 
 
 def _matched(ladder: Ladder) -> Table:
     columns = [
         "block at", "control at", "tokens written by the block", "by the control",
-        f"paired {ladder.family}s, block minus control", "",
+        f"paired {ladder.pairs}s, block minus control", "",
     ]  # fmt: skip
     rows = [
         [
             m.rung,
             m.control_rung,
-            *(number(t, 0) for t in m.tokens),
-            _text(m.difference, sign=True),
+            *(number(t, 0) for t in m.completion_tokens),
+            interval_text(m.difference, sign=True),
             "" if m.equal else "no rung of the control writes as much: give it samples",
         ]
         for m in ladder.matches
@@ -156,15 +164,11 @@ def _together(ladder: Ladder, flags: str) -> Table:
                 "the design's rule" if found.basis == "rule" else "the swept threshold",
                 percent(found.detection),
                 percent(found.false_alarms),
-                "–" if cost is None else number(cost.completion, 0),
+                "–" if cost is None else number(cost.completion_tokens, 0),
                 usd,
             ]
         )
     return Table.of(columns, rows)
-
-
-def _text(interval: Interval | None, *, sign: bool = False) -> str:
-    return interval_text(interval, sign)
 
 
 def _csv(table: Table) -> str:

@@ -7,20 +7,18 @@ one, by id (`c07`) or by a seed's name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from heldout.experiments.practice.cards import read_card
-from heldout.experiments.report.view import Body, RunView, read_view
+from heldout.experiments.practice.cards import Card, read_card
 from heldout.gepa.emission import CARD_SUFFIX
 from heldout.gepa.gate.settings import primary_pairs
-from heldout.gepa.record.events import EventKind
+from heldout.gepa.record.codec import plain
+from heldout.gepa.record.events import CandidateEvent, SettingsEvent
+from heldout.gepa.record.run import Run, load_run
 from heldout.gepa.statistics.rates.detection import swept
-from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_text
 from heldout.students.calls.answering import NoCalls
@@ -28,17 +26,18 @@ from heldout.students.designs.roster import find_design
 from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.frames import BLOCK_SLOT, Frame
 from heldout.students.models.chat import Budget, ModelPin
+from heldout.students.student import Student
 
 UNCONFIRMED = "unconfirmed"
 
 
 @dataclass(frozen=True)
-class Taken:
+class LoadedPrompt:
     """A block, unchanged to the byte, with what is known of it.
 
     `confirmed`: a gate passed exactly this block on held-out data. `threshold` was frozen on accept
     at `budget` and `samples`; None where nothing froze one. `run` is the run directory it was taken
-    from, None for a prompt file that stands alone.
+    from, None for a prompt file that stands alone. `card` is what copies of it say of it.
     """
 
     name: str
@@ -61,7 +60,7 @@ class Taken:
         return sha256_text(self.block)
 
     @property
-    def prompt(self) -> str:
+    def text(self) -> str:
         """The frame with the block, as an emitted prompt file holds it."""
         return self.frame.with_block(self.block)
 
@@ -77,8 +76,30 @@ class Taken:
             return "confirmed: held-out data agreed before this prompt was emitted"
         return f"{UNCONFIRMED.upper()}: no gate passed this block on held-out data"
 
+    def require_confirmed(self, unconfirmed: bool) -> None:
+        """Raise BadInput where no gate passed it, unless the person takes it as such."""
+        if not self.confirmed and not unconfirmed:
+            raise BadInput.one(
+                self.name,
+                "no gate passed this block on held-out data; to take it all the same give "
+                "--unconfirmed, which is written into file names, headers and cards",
+            )
 
-def take(source: str, where: str = "PROMPT") -> Taken:
+    @property
+    def plain_seed(self) -> LoadedPrompt:
+        """The block that its design starts from, as a control for it."""
+        block = find_design(self.design, self.name).block
+        return replace(
+            self,
+            name=f"{self.design}-plain",
+            block=block,
+            confirmed=False,
+            threshold=None,
+            card={},
+        )
+
+
+def load_prompt(source: str, where: str = "PROMPT") -> LoadedPrompt:
     """The block that `source` names. Raises BadInput where there is none, or a hash differs."""
     path = Path(source)
     if path.is_dir():
@@ -91,173 +112,170 @@ def take(source: str, where: str = "PROMPT") -> Taken:
     raise BadInput.one(where, f"{source}: no such prompt file or run directory")
 
 
-def require_confirmed(taken: Taken, unconfirmed: bool) -> None:
-    """Raise BadInput for a block that no gate passed, unless the person takes it as such."""
-    if not taken.confirmed and not unconfirmed:
-        raise BadInput.one(
-            taken.name,
-            "no gate passed this block on held-out data; to take it all the same give "
-            "--unconfirmed, which is written into file names, headers and cards",
-        )
-
-
-def from_prompt(path: Path) -> Taken:
+def from_prompt(path: Path) -> LoadedPrompt:
     """An emitted prompt file. Raises BadInput with every hash that differs from its card."""
     card_file = path.with_name(f"{path.stem}{CARD_SUFFIX}")
     card = read_card(card_file)
-    frame = frame_of(card["design"], str(card_file))
+    frame = frame_of(card.design, str(card_file))
     try:
-        prompt = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput.one(str(path), f"cannot be read as UTF-8 text: {error}") from error
-    block = block_in(prompt, frame)
-    _check_hashes(path, card, {"prompt_sha256": prompt, "frame_sha256": frame.template}, block)
+    block = block_in(text, frame)
+    if faults := list(_other_hashes(path, card, text, frame, block)):
+        raise BadInput(faults)
     assert block is not None  # a block that cannot be found was a fault
-    student, budget = card["models"]["student"], card["student_budget"]
+    samples = card.samples
+    parameters: Mapping[str, Any] | None = card.parameters
     run = _run_of(path)
-    known = {} if run is None else _known_of(run)
-    return Taken(
+    if run is not None and (parameters is None or samples is None):
+        # Cards of older versions leave out what the journal of the run knows.
+        known = load_run(run)
+        parameters = known.opened.student.parameters if parameters is None else parameters
+        samples = _settings(known).search.samples if samples is None else samples
+    return LoadedPrompt(
         name=path.name.partition(f".{UNCONFIRMED}")[0].removesuffix(".txt"),
-        design=card["design"],
+        design=card.design,
         frame=frame,
         block=block,
-        confirmed=card["gate"]["decision"] == "emitted" and card.get("confirmed", True),
-        model=student["id"],
-        temperature=student["temperature"],
-        parameters=student.get("parameters", known.get("parameters", {})),
-        budget=Budget(budget["max_tokens"], budget["reasoning_effort"]),
-        samples=card.get("samples", known.get("samples", 1)),
-        threshold=card["threshold"]["value"],
-        card=card,
+        confirmed=card.decision == "emitted" and card.confirmed,
+        model=card.model,
+        temperature=card.temperature,
+        parameters=parameters or {},
+        budget=Budget(card.max_tokens, card.reasoning_effort),
+        samples=samples or 1,
+        threshold=card.threshold,
+        card=card.content,
         run=run,
     )
 
 
-def from_run(run: Path, candidate: str | None) -> Taken:
-    """A candidate of a run. Raises BadInput where the run has none, or not this one."""
-    view = read_view(run)
-    body = _candidate(run, view, candidate)
-    block = body["block"]
-    if block is None:
-        raise BadInput.one(f"{run}:{body['id']}", f"its text is not kept ({body['reason']})")
-    if sha256_text(block) != body["sha256"]:
-        raise BadInput.one(f"{run}:{body['id']}", "its block does not fit its hash in the journal")
-    design = view.opened["student"]["design"]
-    frame = frame_of(design, str(run))
-    if frame.sha256 != view.settings["frame_sha256"]:
-        raise BadInput.one(str(run), "was made with another version of the frame of this design")
-    student = view.opened["student"]
-    emitted = view.decision == "emitted" and view.winner is not None
-    return Taken(
-        name=f"{view.name}-{body['id']}",
-        design=design,
+def from_run(path: Path, name: str | None) -> LoadedPrompt:
+    """A candidate of a run, the winner without a name. Raises BadInput where there is none."""
+    run = load_run(path)
+    candidate = _candidate(run, path, name)
+    where = f"{path}:{candidate.id}"
+    if candidate.block is None:
+        raise BadInput.one(where, f"its text is not kept ({candidate.reason})")
+    if sha256_text(candidate.block) != candidate.sha256:
+        raise BadInput.one(where, "its block does not fit its hash in the journal")
+    student, settings = run.opened.student, _settings(run)
+    frame = frame_of(student.design or "", str(path))
+    if frame.sha256 != settings.frame_sha256:
+        raise BadInput.one(str(path), "was made with another version of the frame of this design")
+    won = run.winner is not None and run.winner.id == candidate.id
+    prompt = LoadedPrompt(
+        name=f"{run.name}-{candidate.id}",
+        design=student.design or "",
         frame=frame,
-        block=block,
-        confirmed=emitted and view.winner == body,
-        model=student["model"],
-        temperature=student["temperature"],
-        parameters=student["parameters"],
-        budget=Budget(student["budget"]["max_tokens"], student["budget"]["reasoning_effort"]),
-        samples=view.settings["search"]["samples"],
-        threshold=accept_threshold(view, body["id"]),
-        card=_card(view, body),
-        run=run,
+        block=candidate.block,
+        confirmed=won and run.decision == "emitted",
+        model=student.model,
+        temperature=student.temperature or 0.0,
+        parameters=student.parameters or {},
+        budget=student.budget,
+        samples=settings.search.samples,
+        threshold=accept_threshold(run, candidate.id),
+        card={},
+        run=path,
     )
+    return replace(prompt, card=_card(prompt, run, candidate, won=won))
 
 
-def plain_seed(taken: Taken) -> Taken:
-    """The block that the design of `taken` starts from, as a control for it."""
-    block = find_design(taken.design, taken.name).block
-    return replace(
-        taken, name=f"{taken.design}-plain", block=block, confirmed=False, threshold=None, card={}
-    )
-
-
-def accept_threshold(view: RunView, candidate: str) -> float | None:
+def accept_threshold(run: Run, candidate: str) -> float | None:
     """The threshold of a candidate that its accept scores freeze, None where it has none."""
-    table = view.accept_table(candidate)
+    table = run.accept_table(candidate)
     if table is None:
         return None
-    return swept(table, view.settings["gate"]["cap"], family_of(view)).threshold
+    return swept(table, _settings(run).gate.cap, primary_pairs(run.primary)).threshold
 
 
-def family_of(view: RunView) -> PairKind:
-    """The pairs that the primary measure of a run is about."""
-    return primary_pairs(view.settings["search"]["primary"])
+def student_to_look_at(design: str, where: str) -> Student:
+    """A student of `design` that can ask nothing, for its frame and range.
+
+    Raises BadInput for a name that is not in the roster.
+    """
+    shop = DesignContext(Roles.all(ModelPin("none")), NoCalls(), run_seed=0)
+    return find_design(design, where).build(shop)
 
 
 def frame_of(design: str, where: str) -> Frame:
     """The frame of a design. Raises BadInput for a name that is not in the roster."""
-    shop = DesignContext(Roles.all(ModelPin("none")), NoCalls(), run_seed=0)
-    return find_design(design, where).build(shop).frame
+    return student_to_look_at(design, where).frame
 
 
-def block_in(prompt: str, frame: Frame) -> str | None:
-    """The block that `frame` was filled with to give `prompt`, None if it was another frame."""
+def block_in(text: str, frame: Frame) -> str | None:
+    """The block that `frame` was filled with to give `text`, None if it was another frame."""
     head, _, tail = frame.template.partition(f"{{{{{BLOCK_SLOT}}}}}")
-    fits = prompt.startswith(head) and prompt.endswith(tail)
-    if not fits or len(prompt) < len(head) + len(tail):
+    fits = text.startswith(head) and text.endswith(tail)
+    if not fits or len(text) < len(head) + len(tail):
         return None
-    return prompt[len(head) : len(prompt) - len(tail)]
+    return text[len(head) : len(text) - len(tail)]
 
 
-def _check_hashes(
-    path: Path, card: Mapping[str, Any], texts: Mapping[str, str], block: str | None
-) -> None:
-    found = {name: sha256_text(text) for name, text in texts.items()}
+def _other_hashes(
+    path: Path, card: Card, text: str, frame: Frame, block: str | None
+) -> Iterator[Fault]:
+    """What differs from the card: the text was changed after it was emitted."""
+    hashes = {
+        "prompt_sha256": (sha256_text(text), card.prompt_sha256),
+        "frame_sha256": (frame.sha256, card.frame_sha256),
+    }
     if block is not None:
-        found["block_sha256"] = sha256_text(block)
-    faults = [
-        Fault(str(path), f"{name} is {digest}, its card says {card[name]}: not what was emitted")
-        for name, digest in found.items()
-        if digest != card[name]
-    ]
+        hashes["block_sha256"] = (sha256_text(block), card.block_sha256)
+    for name, (found, said) in hashes.items():
+        if found != said:
+            message = f"{name} is {found}, its card says {said}: not what was emitted"
+            yield Fault(str(path), message)
     if block is None:
-        faults.append(Fault(str(path), f"is not the frame of design {card['design']} with a block"))
-    if faults:
-        raise BadInput(faults)
+        yield Fault(str(path), f"is not the frame of design {card.design} with a block")
 
 
-def _candidate(run: Path, view: RunView, name: str | None) -> Body:
+def _candidate(run: Run, path: Path, name: str | None) -> CandidateEvent:
     if name is None:
-        if view.winner is None:
-            raise BadInput.one(str(run), f"has no winner yet; name a candidate, as in {run}:c00")
-        return view.winner
-    for body in view.candidates.values():
-        if name in (body["id"], body["name"]):
-            return body
-    last = next(reversed(view.candidates), "none")
-    raise BadInput.one(f"{run}:{name}", f"no such candidate; the run has c00 to {last}")
+        if run.winner is None:
+            raise BadInput.one(str(path), f"has no winner yet; name a candidate, as in {path}:c00")
+        return run.candidates[run.winner.id]
+    for candidate in run.candidates.values():
+        if name in (candidate.id, candidate.name):
+            return candidate
+    last = next(reversed(run.candidates), "none")
+    raise BadInput.one(f"{path}:{name}", f"no such candidate; the run has c00 to {last}")
 
 
-def _card(view: RunView, body: Body) -> dict[str, Any]:
+def _settings(run: Run) -> SettingsEvent:
+    if run.settings is None:
+        raise BadInput.one(str(run.run_dir), "has not begun its search: it has no candidate yet")
+    return run.settings
+
+
+def _card(
+    prompt: LoadedPrompt, run: Run, candidate: CandidateEvent, *, won: bool
+) -> dict[str, Any]:
     """The card of a candidate that has none of its own: what the run knows of it."""
-    gate = view.last(EventKind.GATE)
-    threshold = accept_threshold(view, body["id"])
-    opened = view.opened
     return {
-        "campaign": view.name,
-        "candidate": body["id"],
-        "block_sha256": body["sha256"],
-        "frame_sha256": view.settings["frame_sha256"],
-        "run_id": view.run_id,
-        "design": opened["student"]["design"],
+        "campaign": run.name,
+        "candidate": candidate.id,
+        "block_sha256": prompt.sha256,
+        "frame_sha256": prompt.frame.sha256,
+        "run_id": run.run_id,
+        "design": prompt.design,
         "models": {
             "student": {
-                "id": opened["student"]["model"],
-                "temperature": opened["student"]["temperature"],
-                "parameters": opened["student"]["parameters"],
+                "id": prompt.model,
+                "temperature": prompt.temperature,
+                "parameters": dict(prompt.parameters),
             }
         },
-        "simulated": view.simulated,
-        "student_budget": opened["student"]["budget"],
+        "simulated": run.simulated,
+        "student_budget": plain(prompt.budget),
         "threshold": {
             "rule": "flag a note whose score is below the value; frozen on accept",
-            "value": threshold,
+            "value": prompt.threshold,
         },
         "gate": {
-            "decision": view.decision if body == view.winner else "not_confirmed",
-            "reason": gate["reason"] if gate and body == view.winner else None,
+            "decision": run.decision if won else "not_confirmed",
+            "reason": run.reason if won else None,
         },
     }
 
@@ -268,17 +286,3 @@ def _run_of(prompt: Path) -> Path | None:
     files = ("config.yaml", "journal.jsonl")
     inside = folder.name == "prompts" and all((folder.parent / f).is_file() for f in files)
     return folder.parent if inside else None
-
-
-def _known_of(run: Path) -> dict[str, Any]:
-    """What a run knows of its judge and a card may leave out."""
-    view = read_view(run)
-    return {
-        "parameters": view.opened["student"]["parameters"],
-        "samples": view.settings["search"]["samples"],
-    }
-
-
-def card_text(card: Mapping[str, Any]) -> str:
-    """A card as it is written."""
-    return yaml.safe_dump(dict(card), sort_keys=False, allow_unicode=True)

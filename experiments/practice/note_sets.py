@@ -17,7 +17,7 @@ ERRORED = "errored"
 
 
 @dataclass(frozen=True, slots=True)
-class Kinded:
+class KindedNote:
     """A note and what it is: `clean`, the class of its edit, or `errored` where that is unknown."""
 
     note: Note
@@ -33,21 +33,21 @@ class NoteFile:
     transcripts: bool = True
 
 
-def clean_notes(file: NoteFile) -> list[Kinded]:
+def clean_notes(file: NoteFile) -> list[KindedNote]:
     """Every note of a plain file, or the clean notes of a benchmark. Raises BadInput."""
     benchmark = benchmark_of(file)
     if benchmark is None:
-        return [Kinded(note, "clean") for note in _plain(file)]
-    found = [Kinded(note, "clean") for c in benchmark for note in c.clean]
+        return [KindedNote(note, "clean") for note in _plain(file)]
+    found = [KindedNote(note, "clean") for c in benchmark for note in c.clean]
     return _some(found, file, "clean")
 
 
-def errored_notes(file: NoteFile) -> list[Kinded]:
+def errored_notes(file: NoteFile) -> list[KindedNote]:
     """Every note of a plain file, or the errored notes of a benchmark. Raises BadInput."""
     benchmark = benchmark_of(file)
     if benchmark is None:
-        return [Kinded(note, ERRORED) for note in _plain(file)]
-    found = [Kinded(n, str(n.label.note_class)) for c in benchmark for n in c.errored]
+        return [KindedNote(note, ERRORED) for note in _plain(file)]
+    found = [KindedNote(n, str(n.label.note_class)) for c in benchmark for n in c.errored]
     return _some(found, file, "errored")
 
 
@@ -100,7 +100,7 @@ def _plain(file: NoteFile) -> list[Note]:
     return notes
 
 
-def _some(found: list[Kinded], file: NoteFile, word: str) -> list[Kinded]:
+def _some(found: list[KindedNote], file: NoteFile, word: str) -> list[KindedNote]:
     if not found:
         raise BadInput.one(str(file.path), f"holds no {word} note")
     return found

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
-from typing import IO, Any
+from typing import IO
 
 from markupsafe import Markup
 
-from heldout.experiments.practice.loaded_prompt import Taken
+from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.note_rows import NoteRow
+from heldout.experiments.practice.session import JudgedAs
+from heldout.experiments.practice.thresholds import ThresholdChoice
 from heldout.experiments.practice.verdicts import Verdict
 from heldout.experiments.report.text import visible
 
@@ -49,31 +50,30 @@ class FlagPage:
     """The page that lists flags, written as notes come in; memory does not grow with them."""
 
     stream: IO[str]
-    taken: Taken
-    judged_as: Mapping[str, Any]
+    prompt: LoadedPrompt
+    judged_as: JudgedAs
+    threshold: ThresholdChoice
     flagged: int = 0
     passed: int = 0
     unanswered: int = 0
 
     def __post_init__(self) -> None:
-        taken = self.taken
-        kind = "verdict emitted" if taken.confirmed else "verdict refused"
-        simulated = str(self.judged_as["model"]).startswith("sim/")
-        self.stream.write(head(f"Flags: {taken.file_stem}"))
-        self._add('<div class="{}"><p>{}</p><p>{}</p>', kind, taken.standing, self._rule)
+        prompt = self.prompt
+        kind = "verdict emitted" if prompt.confirmed else "verdict refused"
+        simulated = self.judged_as.model.startswith("sim/")
+        self.stream.write(head(f"Flags: {prompt.file_stem}"))
+        self._add(
+            '<div class="{}"><p>{}</p><p>{}</p>', kind, prompt.standing, self.threshold.sentence
+        )
         if simulated:
             self._add("<p>Simulated model: no figure here is about a real one.</p>")
         self._add(
             '</div>\n<p class="small soft">block {} · model {} · {} tokens, effort {}</p>\n',
-            taken.sha256[:16],
-            self.judged_as["model"],
-            self.judged_as["max_tokens"],
-            self.judged_as["reasoning_effort"] or "not sent",
+            prompt.sha256[:16],
+            self.judged_as.model,
+            self.judged_as.max_tokens,
+            self.judged_as.reasoning_effort or "not sent",
         )
-
-    @property
-    def _rule(self) -> str:
-        return str(self.judged_as["threshold"]["sentence"])
 
     def add(self, row: NoteRow, verdict: Verdict) -> None:
         """One flagged note."""

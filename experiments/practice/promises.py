@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, log
-from typing import Literal
+from typing import Any, Literal
 
 import scipy
 
@@ -52,6 +52,15 @@ class Promise:
         if self.method == "conformal":
             return f"on average over calibrations, at most {share} are flagged"
         return f"with {100 * self.confidence:g}% confidence at most {share} are flagged"
+
+    def to_json(self) -> dict[str, Any]:
+        """`{false_alarms, confidence, method, words}`; no confidence for the conformal promise."""
+        return {
+            "false_alarms": self.false_alarms,
+            "confidence": None if self.method == "conformal" else self.confidence,
+            "method": self.method,
+            "words": self.words,
+        }
 
 
 @dataclass(frozen=True, slots=True)

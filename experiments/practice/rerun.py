@@ -3,56 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from heldout.experiments.campaigns.checks import Checked, check
-from heldout.experiments.campaigns.config_file import load_config
-from heldout.experiments.campaigns.run_directory import existing_run
-from heldout.experiments.practice.ladder import Ladder, Rung, Sat, Step
+from heldout.experiments.practice.ladder import Ladder, LadderStep
 from heldout.experiments.practice.ladder_files import write_ladder
-from heldout.experiments.practice.loaded_prompt import Taken, from_run, plain_seed
+from heldout.experiments.practice.loaded_prompt import LoadedPrompt, from_run
 from heldout.experiments.practice.note_sets import NoteFile, benchmark_of
-from heldout.experiments.practice.rung_judging import Repeats, RungJudge, Unrecorded, target_of
-from heldout.experiments.practice.session import Asking, desk, pinned_for
+from heldout.experiments.practice.rung_judging import NullJournal, RungJudge, target_of
+from heldout.experiments.practice.rungs import Rung, RungResult
+from heldout.experiments.practice.session import (
+    STORE,
+    JudgeOptions,
+    ReadyPrompt,
+    config_of,
+    make_ready,
+    tell_nobody,
+)
+from heldout.experiments.runs.run_data import splits_of_run
 from heldout.gepa.gate.settings import primary_pairs
-from heldout.gepa.record.journal import RunJournal
+from heldout.gepa.record.journal import Journal, RunJournal
 from heldout.gepa.statistics.intervals.interval import Interval
-from heldout.gepa.statistics.selection import PairKind as Pairs
+from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.benchmark import CleanMeans, Note
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
 from heldout.splits.heldout.looks import Family, LookKind
 from heldout.splits.heldout.looks_file import Buyer
-from heldout.splits.heldout.vault import Splits, Vault, open_splits
+from heldout.splits.heldout.vault import Vault
 from heldout.students.calls.caller import never
-from heldout.students.models.pins import PinnedModel
 
-On = Literal["accept", "heldout"]
 JOURNAL = "journal.jsonl"
 ALPHA = 0.025
 """One-sided level of a rung's test; divided by the planned looks, held over the rungs by Holm."""
 
+RerunOn = Literal["accept", "heldout"] | NoteFile
+"""The notes of a rerun: a split of the block's run, or a file."""
 
-@dataclass(frozen=True)
-class RerunRequest:
-    """One `heldout rerun`.
 
-    `on`: the accept or held-out notes of the run the block comes from, or a file of notes.
-    `control` None: the baseline of that run, else the design's own plain block. `replicates` repeat
-    everything with samples of their own.
-    """
-
-    taken: Taken
-    rungs: tuple[Rung, ...]
-    on: On | NoteFile
-    out: Path
-    asking: Asking
-    control: Taken | None = None
-    replicates: int = 1
-    acknowledge_reuse: bool = False
+def notes_named(on: str, consultations: Path | None = None) -> RerunOn:
+    """The notes that a person means by `accept`, `heldout` or the path of a file."""
+    match on:
+        case "accept" | "heldout":
+            return on
+    return NoteFile(Path(on), consultations)
 
 
 @dataclass(frozen=True)
@@ -79,8 +75,8 @@ class RerunReport:
         ladder = self.ladder
         lines = [f"{ladder.name} beside {ladder.control} on {ladder.notes}"]
         for step in ladder.steps:
-            ours, theirs = (_estimate(s.paired(ladder.family)) for s in (step.block, step.control))
-            beside = ladder.beside_control(step, ladder.family)
+            ours, theirs = (_estimate(s.paired(ladder.pairs)) for s in (step.block, step.control))
+            beside = ladder.beside_control(step, ladder.pairs)
             change = "" if beside is None else f"  {_signed(beside)}"
             lines.append(f"  {step.rung.name:32} {ours} beside {theirs}{change}")
         if self.exploratory:
@@ -99,7 +95,7 @@ def _signed(interval: Interval) -> str:
 
 
 @dataclass(frozen=True)
-class _Notes:
+class _JudgedNotes:
     """What is judged: notes at hand, or a vault whose notes come out look by look."""
 
     name: str
@@ -107,152 +103,141 @@ class _Notes:
     notes: tuple[Note, ...] = ()
     vault: Vault | None = None
 
-    def judged(self, judge: RungJudge, block: str, rung: Rung, kind: LookKind) -> Sat:
+    def judged(self, judge: RungJudge, block: str, rung: Rung, kind: LookKind) -> RungResult:
         """`block` at `rung`."""
         if self.vault is None:
             return judge.on_notes(block, rung, self.notes)
         return judge.on_heldout(block, rung, self.vault, kind)
 
 
-def rerun(
-    request: RerunRequest,
+def rerun(  # noqa: PLR0913
+    prompt: LoadedPrompt,
+    rungs: Sequence[Rung],
+    on: RerunOn,
+    options: JudgeOptions,
     *,
-    progress: Callable[[str], None] | None = None,
+    control: LoadedPrompt | None = None,
+    replicates: int = 1,
+    out: Path | None = None,
+    acknowledge_reuse: bool = False,
+    progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
 ) -> RerunReport:
-    """Judge block and control at every rung and write the ladder into `request.out`.
+    """Judge `prompt` and its control at every rung and write the ladder into `out`.
 
-    Raises BadInput before the first call: a model that does not take an effort, a held-out set
-    without a run. Raises LooksSpent beyond the plan of looks. Stopped, CircuitOpen or
-    InfrastructureFailure leave what the same request goes on from.
+    `on`: the accept or held-out notes of the run the block comes from, or a file of notes.
+    `control` None: the baseline of that run, else the design's own plain block. `replicates` repeat
+    everything with samples of their own. `out` None: in the run, or under `runs`.
+
+    Raises BadInput before the first call: no rung, a model that does not take an effort, a held-out
+    set without a run. Raises LooksSpent beyond the plan of looks. Stopped, CircuitOpen or
+    InfrastructureFailure leave what the same call goes on from.
     """
-    taken = request.taken
-    control = request.control or _baseline(taken)
-    _same_frame(taken, control)
-    model = pinned_for(taken, request.asking, [rung.budget for rung in request.rungs])
-    run_id = f"rerun-{sha256_json(_identity(request, control, model))[:16]}"
+    if not rungs:
+        raise BadInput.one("--effort", "nothing moves: give --effort, --max-tokens or --samples")
+    control = control or _baseline(prompt)
+    _same_frame(prompt, control)
+    ready = make_ready(prompt, options, [rung.budget for rung in rungs])
+    out = out or default_out(prompt, rungs, on)
+    run_id = _run_id(ready, control, rungs, replicates, on)
     with ExitStack() as stack:
-        journal = None
-        if request.on == "heldout":
-            request.out.mkdir(parents=True, exist_ok=True)
-            journal = RunJournal(request.out / JOURNAL)
-            stack.callback(journal.close)
-        notes = _notes(request, model, run_id, journal)
-        request.out.mkdir(parents=True, exist_ok=True)
-        opened = stack.enter_context(
-            desk(
-                f"sqlite:///{request.out / 'calls.sqlite'}",
-                run_id,
-                taken,
-                model,
-                request.asking,
-                stop=stop,
-            )
-        )
-        judge = RungJudge(opened, taken, model, Repeats(request.replicates, request.asking.seed))
+        journal: Journal = NullJournal()
+        if on == "heldout":
+            out.mkdir(parents=True, exist_ok=True)
+            journal = stack.enter_context(closing(RunJournal(out / JOURNAL)))
+        family = Family(run_id, tuple(dict.fromkeys(target_of(ready, rung) for rung in rungs)))
+        buyer = Buyer(run_id, family, acknowledge_reuse=acknowledge_reuse)
+        notes = _notes(prompt, on, journal, buyer)
+        out.mkdir(parents=True, exist_ok=True)
+        session = stack.enter_context(ready.opened(out / STORE, run_id, stop=stop))
+        judge = RungJudge(ready, session, replicates)
         steps = []
-        for rung in request.rungs:
-            if progress is not None:
-                progress(rung.name)
+        for rung in rungs:
+            progress(f"judging at {rung.name}")
             theirs = notes.judged(judge, control.block, rung, LookKind.BASELINE)
-            ours = notes.judged(judge, taken.block, rung, LookKind.OTHER)
-            steps.append(Step(rung, ours, theirs))
-        usd = opened.ledger.totals.usd
+            ours = notes.judged(judge, prompt.block, rung, LookKind.OTHER)
+            steps.append(LadderStep(rung, ours, theirs))
+        usd = session.judging.ledger.totals.usd
     ladder = Ladder(
-        taken.name,
+        prompt.name,
         control.name,
         notes.name,
         tuple(steps),
-        family=_pairs(taken),
+        pairs=_pairs(prompt),
         tested=notes.vault is not None and not judge.exploratory,
         alpha=ALPHA / (notes.vault.planned_looks if notes.vault else 1),
-        simulated=model.pin.id.startswith("sim/"),
+        simulated=ready.simulated,
     )
-    files = write_ladder(ladder, request.out, taken, clean_means=notes.clean_means)
+    files = write_ladder(ladder, out, prompt, clean_means=notes.clean_means)
     return RerunReport(ladder, files, judge.exploratory, usd)
 
 
-def default_out(taken: Taken, rungs: Sequence[Rung], on: str) -> Path:
+def default_out(prompt: LoadedPrompt, rungs: Sequence[Rung], on: RerunOn) -> Path:
     """Where a rerun goes unless it is told: in the run, or under `runs`."""
-    mark = sha256_json([taken.sha256, [asdict(rung) for rung in rungs], on])[:12]
-    folder = (taken.run or Path("runs")) / "reruns"
-    return folder / f"{taken.name}-{on if on in ('accept', 'heldout') else 'file'}-{mark}"
+    where = on if isinstance(on, str) else str(on.path)
+    mark = sha256_json([prompt.sha256, [asdict(rung) for rung in rungs], where])[:12]
+    folder = (prompt.run or Path("runs")) / "reruns"
+    return folder / f"{prompt.name}-{on if isinstance(on, str) else 'file'}-{mark}"
 
 
-def _notes(
-    request: RerunRequest, model: PinnedModel, run_id: str, journal: RunJournal | None
-) -> _Notes:
-    if isinstance(request.on, NoteFile):
-        benchmark = benchmark_of(request.on)
+def _notes(prompt: LoadedPrompt, on: RerunOn, journal: Journal, buyer: Buyer) -> _JudgedNotes:
+    if isinstance(on, NoteFile):
+        benchmark = benchmark_of(on)
         if benchmark is None:
             message = "a ladder needs pairs: a benchmark file, or a table with the column kind"
-            raise BadInput.one(str(request.on.path), message)
+            raise BadInput.one(str(on.path), message)
         notes = tuple(note for c in benchmark for note in c.notes)
-        return _Notes(request.on.path.name, benchmark.clean_means, notes)
-    splits = _splits(request, model, run_id, journal)
-    means = splits.benchmark.clean_means
-    name = f"{splits.benchmark.name}, {request.on}"
-    if request.on == "heldout":
-        splits.vault.admit()
-        return _Notes(name, means, vault=splits.vault)
-    return _Notes(name, means, tuple(note for c in splits.accept for note in c.notes))
-
-
-def _splits(
-    request: RerunRequest, model: PinnedModel, run_id: str, journal: RunJournal | None
-) -> Splits:
-    """The partition of the run the block comes from."""
-    checked = checked_run(request.taken)
-    targets = tuple(target_of(request.taken, model, rung) for rung in request.rungs)
-    family = Family(run_id, tuple(dict.fromkeys(targets)))
-    return open_splits(
-        checked.load,
-        checked.manifest,
-        journal=journal or Unrecorded(),
-        buyer=Buyer(run_id, family, acknowledge_reuse=request.acknowledge_reuse),
-        exclude=checked.exclude,
-    )
-
-
-def checked_run(taken: Taken) -> Checked:
-    """The configuration of the run a block comes from. Raises BadInput where there is none."""
-    if taken.run is None:
+        return _JudgedNotes(on.path.name, benchmark.clean_means, notes)
+    if prompt.run is None:
         raise BadInput.one("--on", "accept and heldout belong to a run: give RUN, or --on FILE")
-    run = existing_run(taken.run)
-    return check(load_config(run.config), run)
+    splits = splits_of_run(prompt.run, journal=journal, buyer=buyer)
+    means = splits.benchmark.clean_means
+    name = f"{splits.benchmark.name}, {on}"
+    if on == "heldout":
+        splits.vault.admit()
+        return _JudgedNotes(name, means, vault=splits.vault)
+    return _JudgedNotes(name, means, tuple(note for c in splits.accept for note in c.notes))
 
 
-def _baseline(taken: Taken) -> Taken:
+def _baseline(prompt: LoadedPrompt) -> LoadedPrompt:
     """The baseline of the run, else the design's own plain block."""
-    if taken.run is None:
-        return plain_seed(taken)
-    return from_run(taken.run, load_config(existing_run(taken.run).config).baseline_name)
+    config = config_of(prompt)
+    if prompt.run is None or config is None:
+        return prompt.plain_seed
+    return from_run(prompt.run, config.baseline_name)
 
 
-def _same_frame(taken: Taken, control: Taken) -> None:
-    if (control.design, control.frame.sha256) != (taken.design, taken.frame.sha256):
+def _same_frame(prompt: LoadedPrompt, control: LoadedPrompt) -> None:
+    if (control.design, control.frame.sha256) != (prompt.design, prompt.frame.sha256):
         raise BadInput.one("--control", f"is a block of design {control.design}: not comparable")
-    if control.sha256 == taken.sha256:
+    if control.sha256 == prompt.sha256:
         raise BadInput.one("--control", "is the same block; name another one")
 
 
-def _pairs(taken: Taken) -> Pairs:
+def _pairs(prompt: LoadedPrompt) -> PairKind:
     """What the primary measure of the run is about; omissions for a prompt without a run."""
-    if taken.run is None:
-        return "omission"
-    return primary_pairs(load_config(existing_run(taken.run).config).search.primary)
+    config = config_of(prompt)
+    return "omission" if config is None else primary_pairs(config.search.primary)
 
 
-def _identity(request: RerunRequest, control: Taken, model: PinnedModel) -> list[Any]:
-    on = request.on if isinstance(request.on, str) else str(request.on.path.name)
-    return [
-        request.taken.sha256,
+def _run_id(
+    ready: ReadyPrompt,
+    control: LoadedPrompt,
+    rungs: Sequence[Rung],
+    replicates: int,
+    on: RerunOn,
+) -> str:
+    """The same for the same rerun, which goes on from its calls and looks."""
+    pin = ready.model.pin
+    identity = [
+        ready.prompt.sha256,
         control.sha256,
-        [asdict(rung) for rung in request.rungs],
-        request.replicates,
-        on,
-        model.pin.id,
-        model.pin.temperature,
-        dict(model.pin.parameters),
-        request.asking.seed,
+        [asdict(rung) for rung in rungs],
+        replicates,
+        on if isinstance(on, str) else on.path.name,
+        pin.id,
+        pin.temperature,
+        dict(pin.parameters),
+        ready.seed,
     ]
+    return f"rerun-{sha256_json(identity)[:16]}"

@@ -4,112 +4,100 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from heldout.experiments.practice.ladder import Rung, Sat
-from heldout.experiments.practice.loaded_prompt import Taken
-from heldout.experiments.practice.session import Desk
-from heldout.experiments.practice.spent import judging_cost
-from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, Purpose, digest
+from heldout.experiments.judging.costs import judging_cost
+from heldout.experiments.practice.rungs import Rung, RungResult
+from heldout.experiments.practice.session import PromptSession, ReadyPrompt
+from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, digest
+from heldout.gepa.record.events import Deterministic
+from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.spending import Spending, Spent
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note
 from heldout.splits.hashing import sha256_text
 from heldout.splits.heldout.looks import LookKind, LookRequest, LookResult, NoteResult, target_id
 from heldout.splits.heldout.vault import OpenLook, Vault
-from heldout.students.models.pins import PinnedModel
-
-
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """Replicates of every judging, and the seed all of them follow from."""
-
-    replicates: int
-    seed: int
 
 
 @dataclass
 class RungJudge:
-    """Judges blocks at rungs; `exploratory` becomes True once a look went beyond the plan."""
+    """Judges blocks at rungs, each `replicates` times.
 
-    desk: Desk
-    taken: Taken
-    model: PinnedModel
-    repeats: Repeats
+    `exploratory` becomes True once a look went beyond the plan.
+    """
+
+    ready: ReadyPrompt
+    session: PromptSession
+    replicates: int = 1
     exploratory: bool = False
 
-    def on_notes(self, block: str, rung: Rung, notes: Sequence[Note]) -> Sat:
+    def on_notes(self, block: str, rung: Rung, notes: Sequence[Note]) -> RungResult:
         """`block` at `rung` on `notes`."""
-        return self._sat(self._evaluations(block, rung, notes))
+        return self._result(self._evaluations(block, rung, notes))
 
-    def on_heldout(self, block: str, rung: Rung, vault: Vault, kind: LookKind) -> Sat:
+    def on_heldout(self, block: str, rung: Rung, vault: Vault, kind: LookKind) -> RungResult:
         """`block` at `rung` on held-out notes, or what another run has bought of it before.
 
         Raises LooksSpent beyond the plan.
         """
-        request = LookRequest(
-            kind, target_of(self.taken, self.model, rung), sha256_text(block), self._settings(rung)
-        )
-        with vault.look(request) as look:
+        settings = {
+            "samples": rung.samples,
+            "replicates": self.replicates,
+            "seed": self.ready.seed,
+        }
+        target = target_of(self.ready, rung)
+        with vault.look(LookRequest(kind, target, sha256_text(block), settings)) as look:
             self.exploratory |= look.look.exploratory and kind is not LookKind.BASELINE
             if not look.own:
                 return _stored(look, vault)
             evaluations = self._evaluations(block, rung, look.notes)
-            look.close(_result(evaluations))
-            return self._sat(evaluations)
-
-    def _settings(self, rung: Rung) -> dict[str, int]:
-        repeats = self.repeats
-        return {
-            "samples": rung.samples,
-            "replicates": repeats.replicates,
-            "seed": repeats.seed,
-        }
+            look.close(_look_result(evaluations))
+            return self._result(evaluations)
 
     def _evaluations(self, block: str, rung: Rung, notes: Sequence[Note]) -> list[Evaluation]:
         evaluator = Evaluator(
-            self.desk.student,
+            self.session.student,
             rung.budget,
-            self.desk.runner,
-            journal=Unrecorded(),
+            self.session.judging.runner,
+            journal=NullJournal(),
             spending=Spending(lambda _: Spent()),
         )
         return [
             evaluator.judge(
                 block, notes, Occasion(Purpose.CONFIRM, "rerun", replicate=r), samples=rung.samples
             )
-            for r in range(self.repeats.replicates)
+            for r in range(self.replicates)
         ]
 
-    def _sat(self, evaluations: Sequence[Evaluation]) -> Sat:
+    def _result(self, evaluations: Sequence[Evaluation]) -> RungResult:
         keys = [
             [key for answer in samples for key in answer.calls]
             for evaluation in evaluations
             for samples in evaluation.judgements
         ]
-        flags = [e.flags for e in evaluations]
-        return Sat(
+        flags = tuple(e.flags for e in evaluations if e.flags is not None)
+        return RungResult(
             tuple(e.table for e in evaluations),
-            None if None in flags else tuple(f for f in flags if f is not None),
-            judging_cost(keys, self.desk.store),
+            flags if len(flags) == len(evaluations) else None,
+            judging_cost(keys, self.session.judging.store),
         )
 
 
-class Unrecorded:
-    """A journal for judgings whose record is the ladder's own files."""
+class NullJournal:
+    """A journal for judgings whose record is the files of their own command."""
 
-    def append(self, kind: str, payload: Any) -> None:
+    def append(self, event: Deterministic, /) -> None:
         """Nothing."""
 
 
-def target_of(taken: Taken, model: PinnedModel, rung: Rung) -> str:
+def target_of(ready: ReadyPrompt, rung: Rung) -> str:
     """The look target of a rung: equal to a campaign's where design, model and budget are."""
-    pin = model.pin
+    pin, prompt = ready.model.pin, ready.prompt
     asked = {"id": pin.id, "temperature": pin.temperature, "parameters": dict(pin.parameters)}
-    return target_id(taken.design, taken.frame.sha256, asked, asdict(rung.budget))
+    return target_id(prompt.design, prompt.frame.sha256, asked, asdict(rung.budget))
 
 
-def _stored(look: OpenLook, vault: Vault) -> Sat:
+def _stored(look: OpenLook, vault: Vault) -> RungResult:
     """A look that another run has bought, at no cost."""
     assert look.stored is not None  # the vault hands out a look of others only when closed
     notes = look.stored.notes
@@ -120,10 +108,10 @@ def _stored(look: OpenLook, vault: Vault) -> Sat:
     )
     without = any(r.flag is None and r.score is not None for found in notes.values() for r in found)
     flags = tuple({id_: found[r].flag for id_, found in notes.items()} for r in replicates)
-    return Sat(tables, None if without else flags, None, look.look.run)
+    return RungResult(tables, None if without else flags, None, look.look.run)
 
 
-def _result(evaluations: Sequence[Evaluation]) -> LookResult:
+def _look_result(evaluations: Sequence[Evaluation]) -> LookResult:
     notes = {
         note.id: tuple(
             NoteResult(

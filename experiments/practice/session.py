@@ -1,165 +1,202 @@
-"""A sitting: judging outside a campaign, with a model pinned, a store, a ledger and one design."""
+"""A loaded prompt made ready to judge: what a person chose, the model pinned, the student built."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from heldout.experiments.campaigns.building import simulated_models
-from heldout.experiments.practice.loaded_prompt import Taken
+from heldout.experiments.practice.loaded_prompt import LoadedPrompt
+from heldout.experiments.runs.config import Config
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import existing_run
+from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput
 from heldout.students.calls.answering import CompletionClient
-from heldout.students.calls.caller import Caller, never
+from heldout.students.calls.caller import never
 from heldout.students.calls.ledger import Caps, Ledger, price_faults
-from heldout.students.calls.store import CallStore, Reuse
+from heldout.students.calls.retry import CONCURRENCY
+from heldout.students.calls.session import JudgingSession, open_judging
 from heldout.students.designs.roster import find_design
 from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ChatModel
-from heldout.students.models.clients import model_faults, open_models
+from heldout.students.models.clients import model_faults
 from heldout.students.models.pins import PinnedModel, Pins, load_pins
 from heldout.students.student import Student
 
+STORE = "calls.sqlite"
+"""The call store in the folder of a command's output, from which a second attempt goes on."""
+
 DEFAULT_SEED = 11
-"""Stands in the command line's help; nothing below it has a seed by default."""
+"""Of a prompt without a run; stands in the command line's help."""
 
 
 @dataclass(frozen=True)
-class Asking:
-    """How a block is asked: what a person may choose; None takes what the block came with.
+class JudgeOptions:
+    """What a person may choose for any judging; None takes what the prompt came with.
 
-    `model` is a name in the pins file `models`. `doubles` replace simulated models, for tests.
+    `model` is a name in the pins file `models`; `effort` `-` sends none; `samples` make one
+    judging; without a `seed` it is that of the prompt's run, else 11; `usd` is the most to spend.
+    `doubles` replace simulated models, for tests.
     """
 
-    seed: int
     model: str | None = None
     models: Path | None = None
     temperature: float | None = None
-    concurrency: int = 8
-    caps: Caps = field(default_factory=Caps)
+    max_tokens: int | None = None
+    effort: str | None = None
+    samples: int | None = None
+    seed: int | None = None
+    concurrency: int = CONCURRENCY
+    usd: float | None = None
     doubles: Mapping[str, ChatModel] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Desk:
-    """What judges with one store; `build` makes the student on its caller."""
+class JudgedAs:
+    """What a threshold depends on: block, frame, model, budget and samples."""
 
-    store: CallStore
-    ledger: Ledger
-    caller: Caller
-    runner: asyncio.Runner
+    design: str
+    block_sha256: str
+    frame_sha256: str
+    model: str
+    temperature: float
+    parameters: Mapping[str, Any]
+    max_tokens: int
+    reasoning_effort: str | None
+    samples: int
+
+
+@dataclass(frozen=True)
+class ReadyPrompt:
+    """A prompt with everything that judges under it, checked but not opened."""
+
+    prompt: LoadedPrompt
+    model: PinnedModel
+    budget: Budget
+    samples: int
+    seed: int
+    options: JudgeOptions
+
+    @property
+    def simulated(self) -> bool:
+        """True where the judge is a simulated model."""
+        return self.model.pin.id.startswith("sim/")
+
+    @property
+    def judged_as(self) -> JudgedAs:
+        """What a threshold for these judgings depends on."""
+        return JudgedAs(
+            design=self.prompt.design,
+            block_sha256=self.prompt.sha256,
+            frame_sha256=self.prompt.frame.sha256,
+            model=self.model.pin.id,
+            temperature=self.model.pin.temperature,
+            parameters=dict(self.model.pin.parameters),
+            max_tokens=self.budget.max_tokens,
+            reasoning_effort=self.budget.reasoning_effort,
+            samples=self.samples,
+        )
+
+    def student(self, calls: CompletionClient) -> Student:
+        """The design of the prompt, built as a campaign builds it.
+
+        Raises BadInput where this version's frame of the design is another one.
+        """
+        prompt = self.prompt
+        shop = DesignContext(Roles.all(self.model.pin), calls, self.seed)
+        student = find_design(prompt.design, prompt.name).build(shop)
+        if student.frame.sha256 != prompt.frame.sha256:
+            message = f"the frame of design {prompt.design} has changed since"
+            raise BadInput.one(prompt.name, message)
+        return student
+
+    @contextmanager
+    def opened(
+        self,
+        store: Path,
+        run_id: str,
+        *,
+        ledger: Ledger | None = None,
+        stop: Callable[[], str | None] = never,
+    ) -> Iterator[PromptSession]:
+        """Judge with the store in the file `store`, as `run_id`; calls of other runs are used."""
+        with open_judging(
+            f"sqlite:///{store}",
+            run_id,
+            [self.model],
+            simulated_models(self.options.doubles),
+            caps=Caps(usd=self.options.usd),
+            ledger=ledger,
+            concurrency=self.options.concurrency,
+            stop=stop,
+        ) as session:
+            yield PromptSession(session, self.student(session.caller))
+
+
+def tell_nobody(line: str) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True)
+class PromptSession:
+    """An open judging session and the student that judges in it."""
+
+    judging: JudgingSession
     student: Student
 
 
-def pinned_for(taken: Taken, asking: Asking, budgets: Sequence[Budget]) -> PinnedModel:
-    """The model that will judge, checked for every budget before anything is sent.
+def make_ready(
+    prompt: LoadedPrompt, options: JudgeOptions, budgets: Sequence[Budget] = ()
+) -> ReadyPrompt:
+    """`prompt` as `options` want it judged, checked before anything is sent or written.
 
-    Raises BadInput for a model that is not pinned, an effort it does not take, a price that a cap
-    needs.
+    `budgets` are what it will be judged at beside the one asked for. Raises BadInput for a model
+    that is not pinned, an effort it does not take, a price that a cap needs.
     """
-    pins = load_pins(asking.models or _models_of(taken))
-    model = pins.find(asking.model, "--model") if asking.model else _by_id(pins, taken.model)
-    if asking.model is None:
-        own = replace(model.pin, temperature=taken.temperature, parameters=taken.parameters)
-        model = replace(model, pin=own)
-    if asking.temperature is not None:
-        model = replace(model, pin=replace(model.pin, temperature=asking.temperature))
-    faults = price_faults({"judge": model.pin}, asking.caps)
-    for budget in budgets:
-        faults += model_faults(model, budget, "--effort")
+    budget = budget_asked(prompt, options.effort, options.max_tokens) or prompt.budget
+    config = config_of(prompt)
+    pins = load_pins(options.models or (None if config is None else config.models))
+    if options.model is None:
+        model = _by_id(pins, prompt.model)
+        pin = replace(model.pin, temperature=prompt.temperature, parameters=prompt.parameters)
+    else:
+        model = pins.find(options.model, "--model")
+        pin = model.pin
+    if options.temperature is not None:
+        pin = replace(pin, temperature=options.temperature)
+    model = replace(model, pin=pin)
+    faults = price_faults({"judge": pin}, Caps(usd=options.usd))
+    for wanted in (budget, *budgets):
+        faults += model_faults(model, wanted, "--effort")
     if faults:
         raise BadInput(list(dict.fromkeys(faults)))
-    return model
+    seed = options.seed
+    if seed is None:
+        # The seed of the prompt's run, so that its calls are the same ones.
+        seed = DEFAULT_SEED if config is None else config.seed
+    samples = options.samples or prompt.samples
+    return ReadyPrompt(prompt, model, budget, samples, seed, options)
 
 
-def seed_of(taken: Taken) -> int:
-    """The seed of the run a block was taken from, so that its calls are the same ones; else 11."""
-    if taken.run is None:
-        return DEFAULT_SEED
-    return int(yaml.safe_load((taken.run / "config.yaml").read_text("utf-8"))["seed"])
+def budget_asked(prompt: LoadedPrompt, effort: str | None, max_tokens: int | None) -> Budget | None:
+    """The prompt's own budget with these changes, None where none is asked for."""
+    if max_tokens is None and effort is None:
+        return None
+    effort = prompt.budget.reasoning_effort if effort is None else effort
+    return Budget(max_tokens or prompt.budget.max_tokens, None if effort == "-" else effort)
+
+
+def config_of(prompt: LoadedPrompt) -> Config | None:
+    """The configuration of the run a prompt was taken from, None for one that stands alone."""
+    if prompt.run is None:
+        return None
+    return load_config(existing_run(prompt.run).config, stored=True)
 
 
 def _by_id(pins: Pins, model: str) -> PinnedModel:
     """The pinned model with this provider id: cards name what was asked, not the pin's name."""
-    for pinned in pins.models.values():
-        if pinned.pin.id == model:
-            return pinned
-    return pins.find(model, "--model")
-
-
-def _models_of(taken: Taken) -> Path | None:
-    """The pins file of the run a block was taken from."""
-    if taken.run is None or not (taken.run / "config.yaml").is_file():
-        return None
-    named = yaml.safe_load((taken.run / "config.yaml").read_text("utf-8")).get("models")
-    return None if named is None else Path(named)
-
-
-def build_student(taken: Taken, model: PinnedModel, calls: CompletionClient, seed: int) -> Student:
-    """The design of `taken`, built as a campaign builds it.
-
-    Raises BadInput where this version's frame of the design is another one.
-    """
-    shop = DesignContext(Roles.all(model.pin), calls, seed)
-    student = find_design(taken.design, taken.name).build(shop)
-    if student.frame.sha256 != taken.frame.sha256:
-        raise BadInput.one(taken.name, f"the frame of design {taken.design} has changed since")
-    return student
-
-
-@contextmanager
-def desk(
-    url: str,
-    run_id: str,
-    taken: Taken,
-    model: PinnedModel,
-    asking: Asking,
-    *,
-    ledger: Ledger | None = None,
-    stop: Callable[[], str | None] = never,
-) -> Iterator[Desk]:
-    """Open store and models for `run_id` and close them again.
-
-    Calls of other runs on the same store are used. A `ledger` that is handed in goes on counting.
-    """
-    store = CallStore(url, run_id, Reuse.READ_WRITE)
-    if ledger is None:
-        ledger = Ledger(asking.caps)
-        ledger.restore(store.calls())
-    for call in store.calls():
-        ledger.charge(call)
-    with asyncio.Runner() as runner:
-        models = open_models([model], {**simulated_models(), **asking.doubles})
-        try:
-            caller = Caller(
-                runner.run(models.__aenter__()),
-                store,
-                ledger,
-                concurrency=asking.concurrency,
-                stop=stop,
-            )
-            student = build_student(taken, model, caller, asking.seed)
-            yield Desk(store, ledger, caller, runner, student)
-        finally:
-            runner.run(models.__aexit__(None, None, None))
-            store.close()
-
-
-def identity(taken: Taken, model: PinnedModel, budget: Budget, samples: int) -> dict[str, Any]:
-    """What a threshold depends on: block, frame, model, budget and samples."""
-    return {
-        "design": taken.design,
-        "block_sha256": taken.sha256,
-        "frame_sha256": taken.frame.sha256,
-        "model": model.pin.id,
-        "temperature": model.pin.temperature,
-        "parameters": dict(model.pin.parameters),
-        "max_tokens": budget.max_tokens,
-        "reasoning_effort": budget.reasoning_effort,
-        "samples": samples,
-    }
+    found = (pinned for pinned in pins.models.values() if pinned.pin.id == model)
+    return next(found, None) or pins.find(model, "--model")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from heldout.splits.benchmark import Note, NoteClass, NoteLabel, note_id
 from heldout.splits.hashing import content_id
 from heldout.students.flag_rules import majority, winsorised_mean
 from heldout.students.models.chat import Budget
-from heldout.students.student import Judgement, Outcome, ReportedGap, Student
+from heldout.students.student import Judgement, Outcome, ReportedGap
 
 DECIMALS = 9
 """Scores are recorded and compared at this precision, here as in campaigns."""
@@ -58,8 +58,15 @@ def own_note(text: str, transcript: str, consultation: str | None = None) -> Not
     return Note(NoteLabel(ident, group, "own", NoteClass.CLEAN, ident), text, transcript)
 
 
+class NoteJudge(Protocol):
+    """Whatever judges a note under a block: a student, or several put together."""
+
+    async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
+        """See `Student.judge`."""
+
+
 @dataclass(frozen=True, slots=True)
-class Way:
+class JudgeConfig:
     """How notes are judged for use.
 
     The flag is `score < threshold`; `threshold` None: the design's own rule, by strict majority.
@@ -71,12 +78,15 @@ class Way:
     threshold: float | None = None
 
 
-async def judge_note(student: Student, note: Note, way: Way) -> Verdict:
+async def judge_note(student: NoteJudge, note: Note, config: JudgeConfig) -> Verdict:
     """Judge `note` once in every sample. Raises what the student raises."""
     judgements = await asyncio.gather(
-        *(student.judge(way.block, note, way.budget, sample) for sample in range(way.samples))
+        *(
+            student.judge(config.block, note, config.budget, sample)
+            for sample in range(config.samples)
+        )
     )
-    return verdict(judgements, way.threshold)
+    return verdict(judgements, config.threshold)
 
 
 def verdict(judgements: list[Judgement], threshold: float | None) -> Verdict:

@@ -9,7 +9,8 @@ from typing import Any
 from heldout.experiments.report.reflections import Reflections
 from heldout.experiments.report.text import Piece, Shown, TextPolicy, word_diff
 from heldout.gepa.candidates import Origin, Status
-from heldout.gepa.record.events import CandidateEvent, EvaluationEvent, Purpose
+from heldout.gepa.record.events import CandidateEvent, EvaluationEvent
+from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.reward import win_value
 from heldout.reflectors.reflector import RejectReason

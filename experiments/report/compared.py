@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout.gepa.gate.settings import primary_pairs
-from heldout.gepa.record.events import CandidateEvent, Purpose
+from heldout.gepa.record.events import CandidateEvent
+from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
 from heldout.gepa.statistics.judged import Judged

@@ -15,11 +15,10 @@ from typing import Any
 
 from heldout.experiments.campaigns.building import open_session
 from heldout.experiments.campaigns.checks import Checked, check
-from heldout.experiments.campaigns.config_file import load_config
-from heldout.experiments.campaigns.run_directory import RunDirectory, existing_run
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import RunDirectory, existing_run
 from heldout.experiments.store.tools import source_of
-from heldout.gepa.record.events import ResumedEvent
-from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, CallMissing, JournalMismatch, Stopped
 from heldout.splits.heldout.looks_file import Buyer
@@ -70,13 +69,13 @@ def check_store(path: Path) -> StoreChecked:
     if source.run_id is None:
         raise BadInput.one(str(path), "has not begun: there is nothing to check")
     rows = list(read_rows(source.url, source.run_id))
-    events = [e for e in read_journal(run.journal) if not e.is_remark]
+    compared = sum(not event.is_remark for event in Run.at(run.path).events)
     fault = _first_bad(rows)
     if fault is None:
         with tempfile.TemporaryDirectory() as folder:
             fault = _replay(run, RunDirectory(Path(folder).resolve()), rows)
     told = None if fault is None else f"{source.shown}: {fault}"
-    return StoreChecked(str(run.path), len(rows), len(events), told)
+    return StoreChecked(str(run.path), len(rows), compared, told)
 
 
 def _first_bad(rows: list[StoredCall]) -> str | None:

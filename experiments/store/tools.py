@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.campaigns.config_file import load_config
-from heldout.experiments.campaigns.run_directory import existing_run
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import existing_run
+from heldout.gepa.record.codec import plain
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput
 from heldout.students.calls.database import shown_url
@@ -17,9 +17,12 @@ from heldout.students.calls.transfer import export_lines, import_lines, read_row
 
 Json = dict[str, Any]
 
+TEXTS = frozenset({"text", "reasoning", "raw", "messages"})
+"""Columns that may quote notes."""
+
 
 @dataclass(frozen=True)
-class Source:
+class CallSource:
     """Where calls are: the address of a store, and one run in it or all."""
 
     url: str
@@ -31,75 +34,86 @@ class Source:
         return shown_url(self.url)
 
 
-def source_of(store: str, run_id: str | None = None) -> Source:
+@dataclass
+class CallGroup:
+    """The calls of one run, stage and model; `usd` None once a price was unknown."""
+
+    run_id: str
+    stage: str
+    model: str
+    calls: int = 0
+    tokens: int = 0
+    usd: float | None = 0.0
+
+    def add(self, call: StoredCall) -> None:
+        """Count one call."""
+        usd = call.reply.usd
+        self.calls += 1
+        self.tokens += call.reply.usage.total
+        self.usd = None if self.usd is None or usd is None else self.usd + usd
+
+
+@dataclass(frozen=True)
+class CallList:
+    """What a store holds; `rows` are single calls, None unless asked for."""
+
+    store: str
+    groups: tuple[CallGroup, ...]
+    rows: tuple[StoredCall, ...] | None
+
+    def to_json(self) -> Json:
+        """`{store, groups, calls}`, calls only where they were asked for."""
+        found: Json = {"store": self.store, "groups": plain(self.groups)}
+        return found if self.rows is None else {**found, "calls": [*map(_without_texts, self.rows)]}
+
+    @property
+    def text(self) -> str:
+        """For a person."""
+        lines = [f"{self.store}: {sum(group.calls for group in self.groups)} calls"]
+        for group in self.groups:
+            usd = "unknown price" if group.usd is None else f"USD {group.usd:.4f}"
+            lines.append(
+                f"{group.run_id} · {group.stage} · {group.model}: {group.calls} calls, "
+                f"{group.tokens} tokens, {usd}"
+            )
+        for row in self.rows or ():
+            lines.append(
+                f"{row.key:.12} {row.stage} {row.item} sample {row.sample} attempt {row.attempt} "
+                f"{row.finish} {row.completion_tokens} tokens"
+            )
+        return "\n".join(lines)
+
+
+def source_of(store: str, run_id: str | None = None) -> CallSource:
     """The store that a person means: a run directory, an SQLite file, or an address.
 
     Raises BadInput where there is none.
     """
     path = Path(store)
     if "://" in store:
-        return Source(store, run_id)
+        return CallSource(store, run_id)
     if path.is_dir():
         run = existing_run(path)
         url = load_config(run.config, stored=True).store.url or f"sqlite:///{run.store}"
-        return Source(url, run_id or Run.at(run.path).run_id)
+        return CallSource(url, run_id or Run.at(run.path).run_id)
     if not path.is_file():
         raise BadInput.one(store, "is no run directory, no store file and no address of a store")
-    return Source(f"sqlite:///{path.resolve()}", run_id)
+    return CallSource(f"sqlite:///{path.resolve()}", run_id)
 
 
-def list_calls(source: Source, *, stage: str | None = None, details: bool = False) -> Json:
+def list_calls(source: CallSource, *, stage: str | None = None, details: bool = False) -> CallList:
     """What a store holds, by run, stage and model; with `details` every call without its text."""
-    groups: Counter[tuple[str, str, str]] = Counter()
-    tokens: Counter[tuple[str, str, str]] = Counter()
-    unpriced: set[tuple[str, str, str]] = set()
-    usd: defaultdict[tuple[str, str, str], float] = defaultdict(float)
-    calls = []
-    for row in read_rows(source.url, source.run_id, stage):
-        group = (row.run_id, row.stage, row.model)
-        groups[group] += 1
-        tokens[group] += row.prompt_tokens + row.completion_tokens
-        if row.usd is None:
-            unpriced.add(group)
-        else:
-            usd[group] += row.usd
+    groups: dict[tuple[str, str, str], CallGroup] = {}
+    rows = []
+    for call in read_rows(source.url, source.run_id, stage):
+        key = (call.run_id, call.stage, call.model)
+        groups.setdefault(key, CallGroup(*key)).add(call)
         if details:
-            calls.append(_without_text(row))
-    found: Json = {
-        "store": source.shown,
-        "groups": [
-            {
-                "run_id": group[0],
-                "stage": group[1],
-                "model": group[2],
-                "calls": count,
-                "tokens": tokens[group],
-                "usd": None if group in unpriced else usd[group],
-            }
-            for group, count in groups.items()
-        ],
-    }
-    return {**found, "calls": calls} if details else found
+            rows.append(call)
+    return CallList(source.shown, tuple(groups.values()), tuple(rows) if details else None)
 
 
-def list_text(found: Json) -> str:
-    """The list for a person."""
-    lines = [f"{found['store']}: {sum(g['calls'] for g in found['groups'])} calls"]
-    for group in found["groups"]:
-        usd = "unknown price" if group["usd"] is None else f"USD {group['usd']:.4f}"
-        lines.append(
-            f"{group['run_id']} · {group['stage']} · {group['model']}: {group['calls']} calls, "
-            f"{group['tokens']} tokens, {usd}"
-        )
-    lines += [
-        f"{call['key'][:12]} {call['stage']} {call['item']} sample {call['sample']} "
-        f"attempt {call['attempt']} {call['finish']} {call['completion_tokens']} tokens"
-        for call in found.get("calls", ())
-    ]
-    return "\n".join(lines)
-
-
-def export_calls(source: Source, out: Path) -> Json:
+def export_calls(source: CallSource, out: Path) -> Json:
     """Write a store's calls as JSON lines (.gz compresses). Raises BadInput if `out` is there."""
     if out.exists():
         raise BadInput.one(str(out), "already exists; give another name")
@@ -119,6 +133,6 @@ def import_calls(file: Path, url: str, *, run_id: str | None = None) -> Json:
     return {"store": shown_url(url), "calls": len(rows), "added": write_rows(url, rows)}
 
 
-def _without_text(row: StoredCall) -> Json:
-    hidden = {"text", "reasoning", "raw", "messages"}
-    return {name: value for name, value in row.values.items() if name not in hidden}
+def _without_texts(call: StoredCall) -> Json:
+    """The call without its texts."""
+    return {name: value for name, value in call.values.items() if name not in TEXTS}

@@ -14,7 +14,8 @@ from heldout.gepa.confirmation import Confirmation, HeldoutScores
 from heldout.gepa.gate.decision import Decision
 from heldout.gepa.gate.settings import GateSettings
 from heldout.gepa.record.codec import plain
-from heldout.gepa.record.events import FinishReason, GateEvent, HeldoutMeasures
+from heldout.gepa.record.events import GateEvent, HeldoutMeasures
+from heldout.gepa.record.kinds import FinishReason
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import AtThreshold, Measures, measures

@@ -8,7 +8,9 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from heldout.gepa.record.events import Deterministic, EventKind, Remark
+from heldout.gepa.record.events import Deterministic
+from heldout.gepa.record.kinds import EventKind
+from heldout.gepa.record.remarks import Remark
 
 EventBody = Deterministic | Remark
 """What an event holds."""

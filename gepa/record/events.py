@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -20,6 +19,7 @@ from heldout.gepa.acceptance import MinibatchComparison
 from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.gate.decision import Decision, PreGate, Unwritten
 from heldout.gepa.gate.settings import GateSettings
+from heldout.gepa.record.kinds import EventKind, FinishReason, Phase, Purpose
 from heldout.gepa.settings import ConfirmSettings, Primary, SearchSettings
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.measures import Measures
@@ -30,206 +30,8 @@ from heldout.splits.benchmark import (
     Severity,
     TraceLevel,
 )
-from heldout.splits.heldout.looks import Family, LookEvent
+from heldout.splits.heldout.looks import LookEvent
 from heldout.students.models.chat import Budget
-
-SCHEMA = 2
-"""Version of the events. Journals without one are of version 1, which had untyped bodies."""
-
-
-class EventKind(StrEnum):
-    """What an event is about; the `kind` of its line."""
-
-    PARTITION = "partition"
-    SETTINGS = "settings"
-    PHASE = "phase"
-    LOOK = "look"
-    EVALUATION = "evaluation"
-    CONTROL = "control"
-    CANDIDATE = "candidate"
-    ITERATION = "iteration"
-    SEARCH_END = "search_end"
-    WINNER = "winner"
-    PRE_GATE = "pre_gate"
-    DRIFT = "drift"
-    GATE = "gate"
-    EMISSION = "emission"
-    FINISHED = "finished"
-    OPENED = "opened"
-    RESUMED = "resumed"
-    STOPPED = "stopped"
-    CALLS = "calls"
-
-
-class Phase(StrEnum):
-    """The phases of a campaign, in order."""
-
-    PARTITION = "partition"
-    BASELINE = "baseline"
-    SEEDS = "seeds"
-    SEARCH = "search"
-    WINNER = "winner"
-    CONFIRM = "confirm"
-    GATE = "gate"
-    EMIT = "emit"
-
-
-class FinishReason(StrEnum):
-    """Why a search ended, or why a run did not go on."""
-
-    ITERATIONS = "iterations"
-    """The search made all its iterations."""
-    STALL = "stall"
-    """`search.stall` iterations went by without a new best."""
-    STOP_USD = "stop_usd"
-    """The search had spent `search.stop_usd`."""
-    MAX_JUDGEMENTS = "max_judgements"
-    """Another iteration might have passed `search.max_judgements`."""
-    HARD_CAP = "hard_cap"
-    """A cap of `budget` was reached; exit status 3."""
-    STOP_REQUESTED = "stop_requested"
-    """A person asked for it; exit status 3."""
-    CIRCUIT_OPEN = "circuit_open"
-    """Models failed again and again; exit status 4."""
-    STORE_UNAVAILABLE = "store_unavailable"
-    """A file of the run or the call store could not be written; exit status 4."""
-    FAULT = "fault"
-    """Something a person can mend; exit status 2."""
-
-
-class Purpose(StrEnum):
-    """Why a block was judged."""
-
-    BASELINE = "baseline"
-    SEED = "seed"
-    PARENT = "parent"
-    CHILD = "child"
-    ACCEPT = "accept"
-    CONFIRM = "confirm"
-    DRIFT = "drift"
-
-
-# -- the process: remarks --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelFacts:
-    """A model of the run and what it may spend on one call."""
-
-    model: str
-    temperature: float | None = None
-    budget: Budget
-    design: Annotated[str | None, Unwritten] = None
-    """Judge design; the student only."""
-    parameters: Annotated[Mapping[str, Any] | None, Unwritten] = None
-    """Extra parameters of the provider; the student only."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpenedEvent:
-    """A session began a run: who it is, and what it was made with."""
-
-    event_kind: ClassVar[EventKind] = EventKind.OPENED
-
-    run_id: str
-    name: str
-    """Name of the campaign."""
-    seed: int
-    acknowledge_reuse: bool
-    """True where the run may look beyond the plan, as exploratory."""
-    config_sha256: str
-    """Digest of the resolved configuration as it stands in `config.yaml`."""
-    raised: tuple[str, ...] = ()
-    """Caps raised for this session, as `budget.<cap>=<value>`."""
-    family: Family | None = None
-    """Targets declared together with this run's own."""
-    student: ModelFacts
-    reflector: ModelFacts
-    reuse: str
-    """`store.reuse`: whether calls of other runs could be used."""
-    tracking_text: str
-    """What of texts goes to MLflow: `full` or `hashes`."""
-    simulated: bool
-    """True where a model of the run was a simulated one."""
-    notices: tuple[str, ...] = ()
-    """What was said of the data before the run began."""
-    versions: Mapping[str, str]
-    """Version by package, `python` among them."""
-    source_sha256: str
-    """Digest of the sources of Heldout."""
-    commit: str | None
-    """Commit of the checkout, None outside one."""
-    dirty: tuple[str, ...] | None
-    """Changed paths of the checkout."""
-    platform: str
-    parts: Annotated[Mapping[str, str] | None, Unwritten] = None
-    """Digest of the source by import path, for parts that are not built in."""
-    schema: Annotated[int | None, Unwritten] = None
-    """Version of the events, not recorded before version 2."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResumedEvent(OpenedEvent):
-    """A session went on with a run; the fields are those of the session that goes on."""
-
-    event_kind: ClassVar[EventKind] = EventKind.RESUMED
-
-
-@dataclass(frozen=True, kw_only=True)
-class StoppedEvent:
-    """What stopped a session."""
-
-    event_kind: ClassVar[EventKind] = EventKind.STOPPED
-
-    finish_reason: FinishReason
-    exit_status: int
-    message: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Replies:
-    """What some replies took, in tokens."""
-
-    count: int
-    at_cap: int
-    """Replies cut at their cap."""
-    completion_median: float
-    reasoning_median: float
-    cap: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlockReplies(Replies):
-    """What the replies to one candidate's block took."""
-
-    candidate: str
-    needed: int | None
-    """Least tokens in which a transcript's facts can be gone through; None where not asked for."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AllReplies:
-    """What the replies of a run took, by stage and by block."""
-
-    stages: Mapping[str, Replies]
-    blocks: tuple[BlockReplies, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CallsEvent:
-    """What a session asked of models."""
-
-    event_kind: ClassVar[EventKind] = EventKind.CALLS
-
-    requests: int
-    answered: int
-    from_store: int
-    faults: Mapping[str, int]
-    """Failed requests by kind of fault."""
-    maybe_twice: tuple[str, ...]
-    """Calls in flight when the last session died."""
-    replies: AllReplies
-
 
 # -- data and settings -----------------------------------------------------------------------------
 
@@ -547,9 +349,6 @@ class FinishedEvent:
     spent: Spent
     judgements: int
 
-
-Remark = OpenedEvent | ResumedEvent | StoppedEvent | CallsEvent
-"""Events that record what happened to the process: a resumed run does not recompute them."""
 
 Deterministic = (
     PartitionEvent

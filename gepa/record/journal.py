@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from heldout.gepa.record.codec import Event, EventBody, decode, encode
-from heldout.gepa.record.events import Deterministic, EventKind, Remark
+from heldout.gepa.record.events import Deterministic
+from heldout.gepa.record.kinds import EventKind
+from heldout.gepa.record.remarks import Remark
 from heldout.splits.chain import ChainedLine, ChainFile, LineChanged
 from heldout.splits.errors import BadInput, JournalMismatch, StoreUnavailable
 from heldout.splits.hashing import canonical_json, sha256_text

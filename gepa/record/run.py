@@ -15,23 +15,20 @@ from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.frontier import Frontier, Valuation, raw_reward, win_tie_loss
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.events import (
-    CallsEvent,
     CandidateEvent,
     DriftEvent,
     EmissionEvent,
     EvaluationEvent,
     FinishedEvent,
-    FinishReason,
     GateEvent,
     MeasuresPair,
-    OpenedEvent,
     PartitionEvent,
     PreGateEvent,
-    Purpose,
     SearchEndEvent,
-    StoppedEvent,
     WinnerEvent,
 )
+from heldout.gepa.record.kinds import FinishReason, Purpose
+from heldout.gepa.record.remarks import CallsEvent, OpenedEvent, StoppedEvent
 from heldout.gepa.record.run_events import RunEvents
 from heldout.gepa.record.summary import SIMULATED, card, decision_sentence, figures_in_words
 from heldout.gepa.record.totals import RunCost, calls_of, cost_of

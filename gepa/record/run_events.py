@@ -18,13 +18,12 @@ from heldout.gepa.record.events import (
     ControlEvent,
     EvaluationEvent,
     IterationEvent,
-    OpenedEvent,
     PartitionEvent,
-    Purpose,
-    ResumedEvent,
     SettingsEvent,
 )
 from heldout.gepa.record.journal import read_journal
+from heldout.gepa.record.kinds import Purpose
+from heldout.gepa.record.remarks import OpenedEvent, ResumedEvent
 from heldout.gepa.record.tables import candidates_frame, evaluations_frame, looks_frame
 from heldout.gepa.record.totals import Candidates
 from heldout.gepa.settings import Primary

@@ -10,14 +10,12 @@ from datetime import datetime
 from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.record.codec import Event
 from heldout.gepa.record.events import (
-    AllReplies,
-    CallsEvent,
     CandidateEvent,
     EvaluationEvent,
     FinishedEvent,
     IterationEvent,
-    OpenedEvent,
 )
+from heldout.gepa.record.remarks import AllReplies, CallsEvent, OpenedEvent
 from heldout.gepa.spending import Spent
 
 

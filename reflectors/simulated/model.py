@@ -13,7 +13,15 @@ from heldout.reflectors.simulated.reading import Request, read_request
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
 from heldout.splits.randomness import Part, choice, uniform
-from heldout.students.models.chat import ChatReply, ChatRequest, StopReason, Usage, cost_usd
+from heldout.students.models.chat import (
+    ChatModel,
+    ChatReply,
+    ChatRequest,
+    StopReason,
+    Usage,
+    cost_usd,
+)
+from heldout.students.simulated import JUDGE_ID, PLACEBO_ID, SimulatedJudge, SimulatedPlacebo
 
 MODEL_ID = "sim/reflector"
 UNUSABLE_RATE = 0.04
@@ -61,6 +69,16 @@ class SimulatedReflector:
         if uniform(*path, "unusable") < self.unusable:
             return choice(_SPOILT, *path, "how")(preamble, block)
         return _well_formed(preamble, block)
+
+
+def simulated_models(doubles: Mapping[str, ChatModel] | None = None) -> dict[str, ChatModel]:
+    """The models that run in process, by id; `doubles` stand in for some of them."""
+    own: dict[str, ChatModel] = {
+        JUDGE_ID: SimulatedJudge(),
+        PLACEBO_ID: SimulatedPlacebo(),
+        MODEL_ID: SimulatedReflector(),
+    }
+    return {**own, **(doubles or {})}
 
 
 def _well_formed(preamble: str, block: str) -> str:

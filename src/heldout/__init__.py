@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import heldout.testing as testing  # noqa: PLR0402 (mypy wants the whole name)
     import heldout.types as types  # noqa: PLR0402
     from heldout.api import compare, judge, load_run, power, resume, run
-    from heldout.experiments.campaigns.config import Config
+    from heldout.experiments.runs.config import Config
 
     __version__: str
 
@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
         case "testing" | "types":
             found = import_module(f"heldout.{name}")
         case "Config":
-            found = import_module("heldout.experiments.campaigns.config").Config
+            found = import_module("heldout.experiments.runs.config").Config
         case _:
             found = getattr(import_module("heldout.api"), name)
     globals()[name] = found

@@ -23,15 +23,14 @@ from typing import Any, Literal
 from heldout.experiments.analysis.compare import CompareSettings, Comparison, compare_files
 from heldout.experiments.analysis.power import PowerReport
 from heldout.experiments.analysis.power_campaign import power_of
-from heldout.experiments.campaigns.building import simulated_models
-from heldout.experiments.campaigns.config import Config
-from heldout.experiments.campaigns.config_file import ConfigSource, load_config
-from heldout.experiments.campaigns.run_directory import default_run_dir
 from heldout.experiments.campaigns.running import resume as resume_run
 from heldout.experiments.campaigns.running import run_in
 from heldout.experiments.campaigns.session import RunOptions, SessionResult
-from heldout.experiments.campaigns.stopping import beside_a_running_loop, stop_requests
 from heldout.experiments.judging.command import JudgeReport, JudgeRequest, judge_command
+from heldout.experiments.runs.config import Config
+from heldout.experiments.runs.config_file import ConfigSource, load_config
+from heldout.experiments.runs.run_directory import default_run_dir
+from heldout.experiments.runs.stopping import beside_a_running_loop, stop_requests
 from heldout.gepa.record.journal import Observer
 from heldout.gepa.record.run import Run, load_run
 from heldout.gepa.settings import Primary
@@ -52,11 +51,11 @@ def run(
 ) -> Run:
     """Run a campaign from data to a held-out decision, as `heldout run CONFIG` does.
 
-    `config` is a campaign file, a mapping of the same keys, or a `Config`; relative paths in a
-    mapping are relative to the working folder. Without `run_dir` each call is a new run under
-    `runs/`, which standard error names; with it the same call again continues the run there, or
-    gives back the finished one. `acknowledge_reuse` goes on, exploratory, where the planned looks
-    are used up.
+    `config` is a campaign file, a mapping of the same keys, or a `Config`. In a mapping relative
+    paths are relative to the working folder, and a part may be an object. Without `run_dir` each
+    call is a new run under `runs/`, which standard error names; with it the same call again
+    continues the run there, or gives back the finished one. `acknowledge_reuse` goes on,
+    exploratory, where the planned looks are used up.
 
     Each of `observers` is called as `observer(event, replayed)` with every event of the journal,
     in order, in the thread that does the work; `replayed` is True for events that a continued run
@@ -131,7 +130,7 @@ def judge(  # noqa: PLR0913
 
     def work() -> JudgeReport:
         with stop_requests() as stop:
-            report = judge_command(request, simulated_models(), stop=stop)
+            report = judge_command(request, stop=stop)
         if tracking:
             from heldout.experiments.judging.tracking import track_or_say  # noqa: PLC0415
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from heldout.splits.errors import CircuitOpen, InfrastructureFailure
 from heldout.splits.randomness import uniform
 
+CONCURRENCY = 8
+"""Requests in flight at each provider, where nobody says otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Retry:

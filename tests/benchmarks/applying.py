@@ -16,9 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from heldout.experiments.practice.apply_notes import ApplyRequest, apply
-from heldout.experiments.practice.loaded_prompt import take
-from heldout.experiments.practice.session import Asking
+from heldout.experiments.practice.apply_notes import apply
+from heldout.experiments.practice.loaded_prompt import load_prompt
+from heldout.experiments.practice.session import JudgeOptions
 from heldout.gepa.emission import emit
 from heldout.splits.hashing import sha256_text
 from heldout.students.frames import load_frame
@@ -50,9 +50,9 @@ def measure(folder: Path, notes: int) -> dict[str, float]:
     if not prompt.exists():
         _prompt(folder / "run")
     model = Instant()
-    asking = Asking(seed=1, doubles={"sim/judge": model})
+    options = JudgeOptions(seed=1, doubles={"sim/judge": model})
     began = time.perf_counter()
-    apply(ApplyRequest(take(str(prompt)), file, folder / "out", asking))
+    apply(load_prompt(str(prompt)), file, folder / "out", options)
     return {
         "notes": notes,
         "seconds": round(time.perf_counter() - began, 1),

@@ -20,12 +20,13 @@ from pathlib import Path
 
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import RunOptions
-from heldout.experiments.practice.budget_probe import ProbeRequest, budget_probe
-from heldout.experiments.practice.ladder import Ladder, Rung
-from heldout.experiments.practice.loaded_prompt import from_run
+from heldout.experiments.practice.budget_probe import budget_probe
+from heldout.experiments.practice.ladder import Ladder
+from heldout.experiments.practice.loaded_prompt import from_run, load_prompt
 from heldout.experiments.practice.note_sets import NoteFile
-from heldout.experiments.practice.rerun import RerunRequest, rerun
-from heldout.experiments.practice.session import Asking
+from heldout.experiments.practice.rerun import rerun
+from heldout.experiments.practice.rungs import Rung
+from heldout.experiments.practice.session import JudgeOptions
 from heldout.experiments.report.words import interval_text
 from heldout.gepa.candidates import Origin
 from heldout.gepa.statistics.intervals.interval import Interval
@@ -76,7 +77,7 @@ def search(seed: int, budget: Budget, folder: Path) -> Searched:
     ]
     folder = folder / f"{budget.max_tokens}-{seed}"
     run = start(prepare(CONFIG, settings, folder), folder, RunOptions(quiet=True)).run
-    probe = budget_probe(ProbeRequest(folder, PROBES, Asking(seed=seed)))
+    probe = budget_probe(load_prompt(str(folder)), PROBES, JudgeOptions(seed=seed))
     blocks = [c.block or "" for c in run.candidates.values() if c.kind is not Origin.SEED]
     assert run.winner is not None
     return Searched(
@@ -93,17 +94,17 @@ def ladder(folder: Path, run: Path, replicates: int) -> Ladder:
     """The inventory block beside the one without, on notes that no search has seen."""
     pairs, consultations = folder / "fresh.jsonl", folder / "fresh.consultations.jsonl"
     write_jsonl(draw(CONSULTATIONS, BENCHMARK_SEED), pairs, consultations)
-    taken = from_run(run, "plain")
-    request = RerunRequest(
-        taken=replace(taken, name="inventory", block=INVENTORY),
-        control=replace(taken, name="no inventory", block=PLAIN),
-        rungs=RUNGS,
-        on=NoteFile(pairs, consultations),
+    prompt = from_run(run, "plain")
+    report = rerun(
+        replace(prompt, name="inventory", block=INVENTORY),
+        RUNGS,
+        NoteFile(pairs, consultations),
+        JudgeOptions(seed=11),
+        control=replace(prompt, name="no inventory", block=PLAIN),
         out=folder / "ladder",
-        asking=Asking(seed=11),
         replicates=replicates,
     )
-    return rerun(request).ladder
+    return report.ladder
 
 
 def searches_table(rows: Mapping[str, Sequence[Searched]]) -> str:
@@ -142,7 +143,7 @@ def ladder_table(found: Ladder) -> str:
             _interval(step.control.paired("omission")),
             "–" if first else _interval(found.since_first("control", step, "omission"), sign=True),
             _interval(found.beside_control(step, "omission"), sign=True),
-            "–" if step.block.cost is None else f"{step.block.cost.completion:.0f}",
+            "–" if step.block.cost is None else f"{step.block.cost.completion_tokens:.0f}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

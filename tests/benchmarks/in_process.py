@@ -15,7 +15,8 @@ from heldout.gepa.evaluation import Evaluator, Occasion
 from heldout.gepa.frontier import Frontier, win_tie_loss
 from heldout.gepa.minibatch import ConsultationFirst
 from heldout.gepa.objective import PairedFirst
-from heldout.gepa.record.events import Deterministic, Purpose
+from heldout.gepa.record.events import Deterministic
+from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.search import Search, scores_of
 from heldout.gepa.settings import SearchSettings

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from heldout.experiments.campaigns.config import Config
 from heldout.experiments.cli.main import app
+from heldout.experiments.runs.config import Config
 from heldout.students.calls.retry import Retry
 from heldout.students.models.pins import ClientKind, load_pins
 

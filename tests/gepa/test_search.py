@@ -14,10 +14,10 @@ from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.record.events import (
     CandidateEvent,
     EvaluationEvent,
-    FinishReason,
     IterationEvent,
     SearchEndEvent,
 )
+from heldout.gepa.record.kinds import FinishReason
 from heldout.gepa.settings import SearchSettings
 from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
 from heldout.splits.errors import CircuitOpen, InfrastructureFailure, StopRequested

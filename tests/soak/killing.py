@@ -16,10 +16,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.campaigns.building import simulated_models
-from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.running import prepare, resume, start
 from heldout.experiments.campaigns.session import RunOptions, SessionResult
+from heldout.experiments.runs.run_directory import RunDirectory
+from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.hashing import sha256_json
 from heldout.splits.randomness import uniform
 from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest

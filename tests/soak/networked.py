@@ -23,9 +23,9 @@ from tests.soak.simulated_provider import (
     write_pins,
 )
 
-from heldout.experiments.campaigns.run_directory import RunDirectory
 from heldout.experiments.campaigns.running import prepare, resume, start
 from heldout.experiments.campaigns.session import RunOptions, SessionResult
+from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.splits.randomness import uniform
 
 CONFIG = Path("configs/quickstart.yaml")

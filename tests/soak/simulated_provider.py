@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from tests.benchmarks.loopback import completion
 
-from heldout.experiments.campaigns.building import simulated_models
+from heldout.reflectors.simulated.model import simulated_models
 from heldout.students.models.chat import (
     Budget,
     ChatModel,

@@ -23,16 +23,17 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic.fields import FieldInfo
 
 from heldout.gepa.gate.decision import Unwritten
-from heldout.gepa.record import events
+from heldout.gepa.record import kinds
 from heldout.gepa.record.codec import BODIES, EventBody
-from heldout.gepa.record.events import EventKind, Remark
+from heldout.gepa.record.kinds import EventKind
+from heldout.gepa.record.remarks import Remark
 
 PAGE = Path(__file__).parents[2] / "docs" / "events.md"
 COMMAND = "python -m tests.support.event_reference"
 HEAD = f"""# Events
 
 A run is its journal: `journal.jsonl` in the run directory, one event a line. This page lists every
-event with its fields. It is made from the types in `gepa/record/events.py` by
+event with its fields. It is made from the types in `gepa/record` by
 `{COMMAND}`.
 
 | on a line | type | |
@@ -45,7 +46,7 @@ event with its fields. It is made from the types in `gepa/record/events.py` by
 | `hash` | text | SHA-256 of `prev`, `n`, `t`, `kind` and `body` as canonical JSON, a line each. |
 
 Deterministic events are computed again and compared when a run is resumed. Remarks record what
-happened to the process; they are not compared. The events are of version {events.SCHEMA}, which
+happened to the process; they are not compared. The events are of version {kinds.SCHEMA}, which
 stands in `schema` of the first event. Journals of older versions still read: a field that they did
 not record has its default, and a page says «not recorded».
 

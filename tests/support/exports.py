@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.benchmarks.loopback import Answer, Request, completion
 
-from heldout.experiments.practice.verdicts import Way, judge_note, own_note
+from heldout.experiments.practice.verdicts import JudgeConfig, judge_note, own_note
 from heldout.splits.synthetic import draw
 from heldout.students.models.chat import Budget, ChatReply, ChatRequest, Message, ModelPin
 from heldout.students.simulated import SimulatedJudge
@@ -52,8 +52,8 @@ class InProcess:
 async def native(taken, build, notes: Sequence[dict[str, str]]) -> list[tuple]:
     """Score and flag of each note as `heldout apply` computes them."""
     student = build(InProcess())
-    way = Way(taken.block, taken.budget, taken.samples, taken.threshold)
-    found = [await judge_note(student, own_note(r["note"], r["transcript"]), way) for r in notes]
+    config = JudgeConfig(taken.block, taken.budget, taken.samples, taken.threshold)
+    found = [await judge_note(student, own_note(r["note"], r["transcript"]), config) for r in notes]
     return [(v.score, v.flag) for v in found]
 
 

@@ -17,10 +17,11 @@ from heldout.gepa.emission import emit
 from heldout.gepa.frontier import Frontier, win_tie_loss
 from heldout.gepa.gate.decide import GateSettings, decide, pre_gate
 from heldout.gepa.objective import PairedFirst, best
-from heldout.gepa.record import events
+from heldout.gepa.record import events, kinds, remarks
 from heldout.gepa.record.codec import plain
-from heldout.gepa.record.events import FinishReason, Phase, PhaseEvent, Purpose
+from heldout.gepa.record.events import PhaseEvent
 from heldout.gepa.record.journal import Observer, RunJournal
+from heldout.gepa.record.kinds import FinishReason, Phase, Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.search import candidate_event, scores_of
@@ -38,8 +39,14 @@ from heldout.splits.randomness import choice, uniform
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.store import CallStore
 from heldout.students.frames import load_frame
-from heldout.students.models.chat import Budget, ChatReply, Message, ModelPin, Usage
-from heldout.students.models.chat import FinishReason as ReplyEnd
+from heldout.students.models.chat import (
+    Budget,
+    ChatReply,
+    Message,
+    ModelPin,
+    StopReason,
+    Usage,
+)
 
 RUN_ID = "made-0001"
 EDITS = (
@@ -166,7 +173,7 @@ class _Maker:
             self._iterate(iteration)
             if iteration == self.plan.stop_after:
                 reason = FinishReason.STOP_REQUESTED
-                stopped = events.StoppedEvent(finish_reason=reason, exit_status=3, message="stop")
+                stopped = remarks.StoppedEvent(finish_reason=reason, exit_status=3, message="stop")
                 self.journal.remark(stopped)
                 return
         self._end(baseline)
@@ -177,7 +184,7 @@ class _Maker:
     def _open(self) -> None:
         p = self.plan
         self.journal.remark(
-            events.OpenedEvent(
+            remarks.OpenedEvent(
                 run_id=p.run_id,
                 name=p.name,
                 seed=p.seed,
@@ -188,12 +195,12 @@ class _Maker:
                 commit="0" * 40,
                 dirty=(),
                 platform="Linux x86_64",
-                student=events.ModelFacts(model=p.model, budget=BUDGET, design="whole_note"),
-                reflector=events.ModelFacts(model="sim/reflector", budget=Budget(16_000)),
+                student=remarks.ModelFacts(model=p.model, budget=BUDGET, design="whole_note"),
+                reflector=remarks.ModelFacts(model="sim/reflector", budget=Budget(16_000)),
                 reuse="off",
                 tracking_text="full" if p.public else "hashes",
                 simulated=p.model.startswith("sim/"),
-                schema=events.SCHEMA,
+                schema=kinds.SCHEMA,
             )
         )
         self._phase(Phase.PARTITION)
@@ -383,7 +390,7 @@ class _Maker:
         messages = (Message("user", "\n\n".join(parts)),)
         item, pin = f"i{iteration:03d}", ModelPin("sim/reflector")
         text = "I have no idea." if block is None else f"<<<BLOCK\n{block}\nBLOCK>>>"
-        reply = ChatReply(text, ReplyEnd.STOP, Usage(900, 120), 0.0, "sim/reflector")
+        reply = ChatReply(text, StopReason.STOP, Usage(900, 120), 0.0, "sim/reflector")
         self.store.put(CallSpec(stage, item, messages, pin, Budget(16_000), seed=iteration), reply)
         self.spent = self.spent + Spent(1, 1020, 0.0)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heldout.experiments.practice.loaded_prompt import frame_of
-from heldout.experiments.practice.session import Asking
+from heldout.experiments.practice.session import JudgeOptions
 from heldout.gepa.emission import emit
 from heldout.splits.hashing import sha256_text
 from heldout.students.models.chat import ChatReply, ChatRequest, StopReason, Usage
@@ -41,7 +41,7 @@ def emitted(folder: Path, design: str = "whole_note", block: str = BLOCK, **chan
     frame = frame_of(design, "tests")
     folder.mkdir(parents=True, exist_ok=True)
     made = emit(folder, "made", frame=frame, block=block, card=card(design, block, **changes))
-    return made.prompt_file
+    return folder / made.prompt_file
 
 
 @dataclass
@@ -62,9 +62,11 @@ class Stub:
         return ChatReply(text, StopReason.STOP, Usage(100, 10), 0.001, "stub")
 
 
-def asking(stub=None, **changes) -> Asking:
+def asking(stub=None, **changes) -> JudgeOptions:
     """How tests ask: the simulated judge, or `stub` in its place."""
-    return Asking(**{"seed": 11, "doubles": {} if stub is None else {"sim/judge": stub}, **changes})
+    return JudgeOptions(
+        **{"seed": 11, "doubles": {} if stub is None else {"sim/judge": stub}, **changes}
+    )
 
 
 def write_notes(path: Path, notes: int, wrong_every: int = 10) -> Path:

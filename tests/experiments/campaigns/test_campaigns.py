@@ -13,12 +13,13 @@ import pytest
 import yaml
 from tests.support.campaigns import SMALL, resume_small, run_small, summary, write_config
 
-from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.campaigns.running import prepare
 from heldout.experiments.campaigns.verify import verify_run
 from heldout.gepa.emission import withdraw
-from heldout.gepa.record.events import EventKind, Phase, PhaseEvent
+from heldout.gepa.record.events import PhaseEvent
+from heldout.gepa.record.kinds import EventKind, Phase
 from heldout.gepa.record.run import Run
+from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.hashing import sha256_file, sha256_text
 from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, StopReason, Usage
@@ -482,12 +483,13 @@ def test_a_look_already_bought_gives_the_stored_result_and_costs_nothing(tmp_pat
 
 
 def test_looks_carry_their_figures(tmp_path: Path) -> None:
-    from heldout.experiments.campaigns.commands import list_looks
+    from heldout.experiments.campaigns.look_table import look_table
 
     ended = run_small(tmp_path)
-    rows = list_looks(ended.files.manifest, as_json=True)["looks"]
-    assert rows[0]["kind"] == "baseline"
-    assert 0 <= rows[0]["figures"]["paired_omissions"] <= 1
+    rows = look_table(ended.files.manifest).looks
+    assert rows[0].kind == "baseline"
+    assert 0 <= rows[0].figures["paired_omissions"] <= 1
+    assert str(rows[0]).count(" · ") >= 5
 
 
 def test_the_baseline_look_comes_before_the_first_search_call(tmp_path: Path) -> None:

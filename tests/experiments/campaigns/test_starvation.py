@@ -5,7 +5,7 @@ from heldout.experiments.campaigns.ending import status_text
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.campaigns.starvation import starvation_lines, taken, tokens_needed
-from heldout.gepa.record.events import AllReplies, Replies
+from heldout.gepa.record.remarks import AllReplies, Replies
 from heldout.students.calls.store import CallStore
 from heldout.students.models.chat import ChatReply, StopReason, Usage
 

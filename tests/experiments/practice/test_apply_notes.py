@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.support.practice import Stub, asking, emitted, write_notes
 
-from heldout.experiments.practice.apply_notes import ApplyRequest, apply
-from heldout.experiments.practice.loaded_prompt import take
+from heldout.experiments.practice.apply_notes import apply
+from heldout.experiments.practice.loaded_prompt import load_prompt
 from heldout.experiments.practice.note_rows import read_rows
 from heldout.gepa.emission import CARD_SUFFIX
 from heldout.splits.errors import BadInput, CallRefused, InfrastructureFailure, StopRequested
@@ -19,9 +19,10 @@ from heldout.students.models.chat import Budget
 FILES = ("made.csv", "made.jsonl", "made.html")
 
 
-def request(tmp_path, notes, model=None, out="out", prompt=None, **changes):
-    prompt = prompt or emitted(tmp_path / "run")
-    return ApplyRequest(take(str(prompt)), notes, tmp_path / out, asking(model), **changes)
+def applied(tmp_path, notes, model=None, out="out", prompt=None, max_tokens=None, **changes):
+    prompt = load_prompt(str(prompt or emitted(tmp_path / "run")))
+    options = asking(model, max_tokens=max_tokens)
+    return apply(prompt, notes, tmp_path / out, options, **changes)
 
 
 def rows_of(folder: Path, stem="made") -> list[dict]:
@@ -34,7 +35,7 @@ def lines_of(folder: Path, stem="made") -> list[dict]:
 
 
 def test_every_note_is_a_row_and_flags_are_listed(tmp_path):
-    report = apply(request(tmp_path, write_notes(tmp_path / "notes.csv", 40), Stub()))
+    report = applied(tmp_path, write_notes(tmp_path / "notes.csv", 40), Stub())
     rows = rows_of(tmp_path / "out")
     assert [row["id"] for row in rows] == [f"n{k}" for k in range(40)]
     assert [row["id"] for row in rows if row["flag"] == "true"] == ["n0", "n10", "n20", "n30"]
@@ -56,7 +57,7 @@ def test_texts_on_the_page_are_escaped_and_cells_are_no_formulas(tmp_path):
     notes = tmp_path / "notes.jsonl"
     row = {"id": HOSTILE, "transcript": "t", "note": "wrong", "consultation": "=1+1"}
     notes.write_text(json.dumps(row) + "\n")
-    apply(request(tmp_path, notes, Stub()))
+    applied(tmp_path, notes, Stub())
     page = (tmp_path / "out" / "made.html").read_text()
     assert "<script" not in page
     assert "script-src" not in page
@@ -77,7 +78,7 @@ def test_a_note_that_cannot_be_read_is_a_row_with_a_reason(tmp_path):
         b"f,hello,nul \x00 inside\n"
         b'g,"hello, all",last\n'
     )
-    report = apply(request(tmp_path, notes, Stub()))
+    report = applied(tmp_path, notes, Stub())
     rows = {row["id"]: (row["status"], row["reason"]) for row in rows_of(tmp_path / "out")}
     assert rows["a"] == rows["g"] == ("ok", "")
     assert rows["b"] == ("unreadable", "note: is blank")
@@ -99,7 +100,7 @@ def test_json_lines_that_are_none_are_rows(tmp_path):
         json.dumps({"transcript": 3, "note": "n"}),
     ]
     notes.write_bytes(gzip.compress("\n".join(lines).encode()))
-    apply(request(tmp_path, notes, Stub()))
+    applied(tmp_path, notes, Stub())
     reasons = [row["reason"].partition(":")[0] for row in rows_of(tmp_path / "out")]
     assert reasons == ["", "not JSON", "is no JSON object", "transcript", "transcript"]
 
@@ -120,7 +121,7 @@ def test_a_folder_of_notes_is_read_with_several_notes_a_transcript(tmp_path):
     (folder / "a.note.txt").write_text("fine")
     (folder / "a.note.2.txt").write_text("wrong")
     (folder / "ward" / "b.note.txt").write_text("fine")
-    apply(request(tmp_path, folder, Stub()))
+    applied(tmp_path, folder, Stub())
     rows = {row["id"]: row for row in rows_of(tmp_path / "out")}
     assert rows["a.note.2.txt"]["flag"] == "true"
     assert rows["a.note.txt"]["consultation"] == rows["a.note.2.txt"]["consultation"] == "a"
@@ -141,14 +142,14 @@ def test_a_file_that_is_no_table_of_notes_is_refused_before_anything_is_written(
     if content is not None:
         (tmp_path / name).write_text(content)
     with pytest.raises(BadInput, match=said):
-        apply(request(tmp_path, tmp_path / name, Stub()))
+        applied(tmp_path, tmp_path / name, Stub())
     assert not (tmp_path / "out").exists()
 
 
 def test_killed_and_resumed_it_asks_for_nothing_stored(tmp_path):
     notes = write_notes(tmp_path / "notes.csv", 700)
     whole = Stub()
-    apply(request(tmp_path, notes, whole, "whole"))
+    applied(tmp_path, notes, whole, "whole")
     assert whole.asked == 700
     first = Stub()
 
@@ -156,10 +157,10 @@ def test_killed_and_resumed_it_asks_for_nothing_stored(tmp_path):
         return "a test" if first.asked >= 600 else None
 
     with pytest.raises(StopRequested):
-        apply(request(tmp_path, notes, first), stop=stop)
+        applied(tmp_path, notes, first, stop=stop)
     assert not (tmp_path / "out" / "made.csv").exists()
     second = Stub()
-    apply(request(tmp_path, notes, second))
+    applied(tmp_path, notes, second)
     assert first.asked + second.asked == 700
     for name in FILES:
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
@@ -167,12 +168,12 @@ def test_killed_and_resumed_it_asks_for_nothing_stored(tmp_path):
 
 def test_rows_that_moved_are_not_asked_again(tmp_path):
     notes = write_notes(tmp_path / "notes.csv", 600)
-    apply(request(tmp_path, notes, Stub()))
+    applied(tmp_path, notes, Stub())
     rows = notes.read_bytes().replace(b"\r\n[", b"\n[").splitlines(keepends=True)
     header, bodies = rows[0], [a + b for a, b in zip(rows[1::2], rows[2::2], strict=True)]
     notes.write_bytes(header + b"".join(reversed(bodies)))
     again = Stub()
-    apply(request(tmp_path, notes, again))
+    applied(tmp_path, notes, again)
     assert again.asked == 0
 
 
@@ -190,21 +191,21 @@ class NoKey(Stub):
 
 def test_a_note_too_long_for_the_model_is_a_row_and_a_rejected_key_a_stop(tmp_path):
     notes = write_notes(tmp_path / "notes.csv", 6)
-    apply(request(tmp_path, notes, TooLong()))
+    applied(tmp_path, notes, TooLong())
     row = rows_of(tmp_path / "out")[3]
     assert row["status"] == "unreadable"
     assert row["reason"].startswith("too long for the model")
     with pytest.raises(CallRefused):
-        apply(request(tmp_path, notes, NoKey(), "other"))
+        applied(tmp_path, notes, NoKey(), "other")
 
 
 def test_an_unconfirmed_block_needs_a_word_and_says_so_everywhere(tmp_path):
     prompt = emitted(tmp_path / "run", gate={"decision": "refused"})
     notes = write_notes(tmp_path / "notes.csv", 12)
     with pytest.raises(BadInput, match="--unconfirmed"):
-        apply(request(tmp_path, notes, Stub(), prompt=prompt))
+        applied(tmp_path, notes, Stub(), prompt=prompt)
     assert not (tmp_path / "out").exists()
-    apply(request(tmp_path, notes, Stub(), prompt=prompt, unconfirmed=True))
+    applied(tmp_path, notes, Stub(), prompt=prompt, unconfirmed=True)
     out = tmp_path / "out"
     rows = rows_of(out, "made.unconfirmed")
     assert {row["confirmed"] for row in rows} == {"false"}
@@ -216,7 +217,7 @@ def test_a_block_that_differs_from_its_card_is_refused(tmp_path):
     prompt = emitted(tmp_path / "run")
     prompt.write_text(prompt.read_text().replace("one decimal", "two decimals"))
     with pytest.raises(BadInput) as caught:
-        take(str(prompt))
+        load_prompt(str(prompt))
     assert [str(f).split(": ")[1].split(" ")[0] for f in caught.value.faults] == [
         "prompt_sha256",
         "block_sha256",
@@ -229,24 +230,24 @@ def test_a_prompt_without_a_card_or_with_half_a_card_is_refused(tmp_path):
     text = file.read_text()
     file.write_text(text.replace("frame_sha256", "frame"))
     with pytest.raises(BadInput, match="frame_sha256: is missing"):
-        take(str(prompt))
+        load_prompt(str(prompt))
     file.unlink()
     with pytest.raises(BadInput, match="only used with its card"):
-        take(str(prompt))
+        load_prompt(str(prompt))
 
 
 def test_the_cards_threshold_is_not_used_at_another_budget(tmp_path):
     notes = write_notes(tmp_path / "notes.csv", 3)
     with pytest.raises(BadInput, match="frozen at other max_tokens"):
-        apply(request(tmp_path, notes, Stub(), budget=Budget(4000)))
-    report = apply(request(tmp_path, notes, Stub(), budget=Budget(4000), threshold=6.0))
+        applied(tmp_path, notes, Stub(), max_tokens=4000)
+    report = applied(tmp_path, notes, Stub(), max_tokens=4000, threshold=6.0)
     assert report.to_json()["threshold_from"] == "given"
 
 
 def test_without_a_threshold_the_designs_own_rule_flags(tmp_path):
     prompt = emitted(tmp_path / "run", threshold={"value": None})
     notes = write_notes(tmp_path / "notes.csv", 20)
-    report = apply(request(tmp_path, notes, Stub(), prompt=prompt))
+    report = applied(tmp_path, notes, Stub(), prompt=prompt)
     assert report.counts.flagged == 2
     assert "design's own rule" in report.text
 
@@ -264,7 +265,7 @@ class Dear(Stub):
 def test_escalation_judges_again_only_what_was_flagged(tmp_path):
     notes = write_notes(tmp_path / "notes.csv", 40)
     model = Dear()
-    report = apply(request(tmp_path, notes, model, then=Budget(4000)))
+    report = applied(tmp_path, notes, model, escalation=Budget(4000))
     assert model.asked == 44
     assert report.counts.flagged == 1
 
@@ -278,7 +279,7 @@ def test_facts_are_named_where_the_design_names_them(tmp_path):
     )
     note = "Complains of coughing, day and night, since the weekend. Chest clear."
     notes.write_text(json.dumps({"transcript": transcript, "note": note}) + "\n")
-    apply(request(tmp_path, notes, prompt=prompt, threshold=1.0))
+    applied(tmp_path, notes, prompt=prompt, threshold=1.0)
     (line,) = lines_of(tmp_path / "out")
     assert line["flag"]
     assert any("penicillin" in fact["text"].lower() for fact in line["named"])
@@ -290,13 +291,12 @@ import resource, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
 from tests.support.practice import Stub, asking, emitted, write_notes
-from heldout.experiments.practice.apply_notes import ApplyRequest, apply
-from heldout.experiments.practice.loaded_prompt import take
+from heldout.experiments.practice.apply_notes import apply
+from heldout.experiments.practice.loaded_prompt import load_prompt
 folder = Path({folder!r})
 for size in (600, 2000):
     notes = write_notes(folder / f"{{size}}.csv", size)
-    request = ApplyRequest(take({prompt!r}), notes, folder / f"out{{size}}", asking(Stub()))
-    apply(request)
+    apply(load_prompt({prompt!r}), notes, folder / f"out{{size}}", asking(Stub()))
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -4,14 +4,15 @@ import json
 import pytest
 from tests.support.practice import Stub, asking, emitted
 
-from heldout.experiments.practice.apply_notes import ApplyRequest, apply
-from heldout.experiments.practice.calibrate_notes import CalibrateRequest, calibrate_command
-from heldout.experiments.practice.loaded_prompt import take
+from heldout.experiments.practice.apply_notes import apply
+from heldout.experiments.practice.calibrate_notes import calibrate_command
+from heldout.experiments.practice.loaded_prompt import load_prompt
 from heldout.experiments.practice.note_sets import NoteFile, clean_notes, errored_notes
 from heldout.experiments.practice.promises import Promise
+from heldout.gepa.statistics.rates.counts import Count
 from heldout.splits.errors import BadInput
 from heldout.splits.synthetic import draw, write_jsonl
-from heldout.students.models.chat import Budget, ChatReply, StopReason, Usage
+from heldout.students.models.chat import ChatReply, StopReason, Usage
 
 
 class Scale(Stub):
@@ -34,15 +35,15 @@ def rows(path, texts, **columns):
     return path
 
 
-def request(tmp_path, **changes):
-    prompt = take(str(emitted(tmp_path / "run")))
+def calibrated(tmp_path, options=None, **changes):
+    prompt = load_prompt(str(emitted(tmp_path / "run")))
     clean = rows(tmp_path / "clean.csv", [f"Note {k}." for k in range(40, 100)])
-    made = {"clean": NoteFile(clean), "promise": Promise(0.05), "asking": asking(Scale())}
-    return CalibrateRequest(taken=prompt, out=tmp_path / "out", **{**made, **changes})
+    made = {"clean": NoteFile(clean), "promise": Promise(0.05), "out": tmp_path / "out"}
+    return calibrate_command(prompt, options=options or asking(Scale()), **{**made, **changes})
 
 
 def test_the_threshold_is_the_lowest_clean_score_at_the_fewest_notes(tmp_path):
-    report = calibrate_command(request(tmp_path))
+    report = calibrated(tmp_path)
     assert report.calibration.threshold == 4.0
     assert report.calibration.flagged.k == 0
     found = json.loads((tmp_path / "out" / "made.calibration.json").read_text())
@@ -55,46 +56,43 @@ def test_the_threshold_is_the_lowest_clean_score_at_the_fewest_notes(tmp_path):
 def test_errored_notes_and_a_later_batch_are_judged_too(tmp_path):
     errored = rows(tmp_path / "errored.csv", [f"Note {k}." for k in range(20, 60)])
     later = rows(tmp_path / "later.csv", [f"Note {k}." for k in range(20, 80)])
-    report = calibrate_command(request(tmp_path, errored=NoteFile(errored), later=NoteFile(later)))
-    assert report.calibration.detections[0].found.to_json() == {"k": 20, "n": 40}
+    report = calibrated(tmp_path, errored=NoteFile(errored), later=NoteFile(later))
+    assert report.calibration.detections[0].found == Count(20, 40)
     assert report.drift is not None
     assert report.drift.exceeds
     assert "calibrate again" in report.text
 
 
 def test_a_second_attempt_buys_nothing_twice(tmp_path):
-    calibrate_command(request(tmp_path))
+    calibrated(tmp_path)
     again = Scale()
-    calibrate_command(request(tmp_path, asking=asking(again)))
+    calibrated(tmp_path, options=asking(again))
     assert again.asked == 0
 
 
 def test_a_calibration_is_used_by_apply_for_the_same_judging_only(tmp_path):
-    calibrate_command(request(tmp_path))
+    calibrated(tmp_path)
     notes = rows(tmp_path / "new.csv", ["Note 39.", "Note 40."])
     file = tmp_path / "out" / "made.calibration.json"
-    prompt = take(str(tmp_path / "run" / "prompts" / "made.txt"))
-    applied = ApplyRequest(prompt, notes, tmp_path / "a", asking(Scale()), calibration=file)
-    report = apply(applied)
+    prompt = load_prompt(str(tmp_path / "run" / "prompts" / "made.txt"))
+    report = apply(prompt, notes, tmp_path / "a", asking(Scale()), calibration=file)
     assert report.to_json()["flagged"] == {"k": 1, "n": 2}
     assert "calibrated: with 95% confidence" in report.text
-    other = ApplyRequest(
-        prompt, notes, tmp_path / "b", asking(Scale()), budget=Budget(4000), calibration=file
-    )
+    other = asking(Scale(), max_tokens=4000)
     with pytest.raises(BadInput, match="calibrated for 1500, this judging has 4000"):
-        apply(other)
+        apply(prompt, notes, tmp_path / "b", other, calibration=file)
 
 
 def test_a_calibration_without_a_threshold_cannot_be_applied(tmp_path):
     few = rows(tmp_path / "few.csv", [f"Note {k}." for k in range(50, 70)])
-    report = calibrate_command(request(tmp_path, clean=NoteFile(few)))
+    report = calibrated(tmp_path, clean=NoteFile(few))
     assert report.calibration.threshold is None
     assert "too few" in report.text
     notes = rows(tmp_path / "new.csv", ["Note 39."])
-    prompt = take(str(tmp_path / "run" / "prompts" / "made.txt"))
+    prompt = load_prompt(str(tmp_path / "run" / "prompts" / "made.txt"))
     file = tmp_path / "out" / "made.calibration.json"
     with pytest.raises(BadInput, match="clean notes were too few"):
-        apply(ApplyRequest(prompt, notes, tmp_path / "a", asking(Scale()), calibration=file))
+        apply(prompt, notes, tmp_path / "a", asking(Scale()), calibration=file)
 
 
 def test_several_notes_a_transcript_are_one_consultation(tmp_path):
@@ -103,8 +101,8 @@ def test_several_notes_a_transcript_are_one_consultation(tmp_path):
         writer = csv.writer(handle)
         writer.writerow(["transcript", "note"])
         writer.writerows([f"case {k % 20}", f"Note {40 + k}."] for k in range(60))
-    report = calibrate_command(request(tmp_path, clean=NoteFile(path)))
-    assert report.calibration.independent == 20
+    report = calibrated(tmp_path, clean=NoteFile(path))
+    assert report.calibration.consultations == 20
     assert report.calibration.threshold is None
 
 
@@ -122,7 +120,7 @@ def test_a_benchmark_gives_its_clean_and_its_errored_notes(tmp_path):
 def test_a_clean_file_with_unreadable_rows_is_refused_with_every_fault(tmp_path):
     path = rows(tmp_path / "own.csv", ["Note 1.", " ", ""])
     with pytest.raises(BadInput) as caught:
-        calibrate_command(request(tmp_path, clean=NoteFile(path)))
+        calibrated(tmp_path, clean=NoteFile(path))
     assert len(caught.value.faults) == 2
     assert not (tmp_path / "out").exists()
 
@@ -134,7 +132,7 @@ def test_a_model_that_cannot_take_the_effort_is_refused_before_the_first_call(tm
         "    efforts: [low]\n"
     )
     model = Scale()
-    wanted = asking(model, model="local/judge", models=pins)
+    wanted = asking(model, model="local/judge", models=pins, effort="high")
     with pytest.raises(BadInput, match="does not take reasoning_effort 'high'"):
-        calibrate_command(request(tmp_path, asking=wanted, budget=Budget(1500, "high")))
+        calibrated(tmp_path, wanted)
     assert model.asked == 0

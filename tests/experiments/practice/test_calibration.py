@@ -119,7 +119,7 @@ def test_too_few_notes_are_said_to_be_too_few():
     notes = [NoteScore("n", f"c{n}", 5.0 + n) for n in range(30)]
     found = calibrate(notes, Promise(0.05))
     assert found.threshold is None
-    assert found.all_notes.k == 0
+    assert found.flagged_all_notes.k == 0
     assert "30 consultation(s) with clean notes are too few" in found.sentences[0]
     assert "at least 59" in found.sentences[0]
     assert f"{100 * smallest_rate(30, 0.95):.1f}%" in found.sentences[1]
@@ -183,7 +183,7 @@ def test_a_promise_outside_its_range_is_refused(rate):
 
 def drift_of(later, clean=True):
     notes = [NoteScore("n", f"c{k:03d}", 8.0 + (k % 50) / 50) for k in range(200)]
-    return check_drift(calibrate(notes, Promise(0.05)).to_json(), later, clean=clean)
+    return check_drift(calibrate(notes, Promise(0.05)), later, clean=clean)
 
 
 def test_drift_of_a_batch_like_the_first_is_not_seen():
@@ -211,8 +211,8 @@ def test_unchecked_notes_show_a_shift_but_no_false_alarms():
 def test_false_drift_alarms_keep_their_level():
     rng = generator(3, "drift")
     notes = [NoteScore("n", f"c{k:04d}", float(rng.normal(8, 1))) for k in range(300)]
-    calibrated = calibrate(notes, Promise(0.05)).to_json()
-    rate = float(scipy.special.ndtr(calibrated["threshold"] - 8))
+    calibrated = calibrate(notes, Promise(0.05))
+    rate = float(scipy.special.ndtr(calibrated.threshold - 8))
     assert rate <= 0.05
     alarms = 0
     for _ in range(400):

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.notes import benchmark
 
+from heldout.experiments.judging.costs import JudgingCost
 from heldout.experiments.practice.combining import (
     Flagger,
     combinations,
@@ -10,8 +11,7 @@ from heldout.experiments.practice.combining import (
     majority,
     union,
 )
-from heldout.experiments.practice.ladder import Sat
-from heldout.experiments.practice.spent import JudgingCost
+from heldout.experiments.practice.rungs import RungResult
 from heldout.gepa.statistics.table import ScoreTable
 
 LABELS = tuple(note.label for c in benchmark(4) for note in c.notes)
@@ -26,13 +26,13 @@ def cost(usd=0.01, completion=100.0):
     return JudgingCost(1.0, 1000.0, completion, 0.0, usd, 0.5)
 
 
-def sat(*runs, usd=0.01):
+def result(*runs, usd=0.01):
     tables = tuple(ScoreTable(LABELS, tuple(scores)) for scores in runs)
     flags = tuple(
         {x.id: None if s is None else s <= 7 for x, s in zip(LABELS, t.scores, strict=True)}
         for t in tables
     )
-    return Sat(tables, flags, cost(usd))
+    return RungResult(tables, flags, cost(usd))
 
 
 def rows(found, kind, basis="rule"):
@@ -41,8 +41,9 @@ def rows(found, kind, basis="rule"):
 
 @given(SCORES, SCORES, SCORES, SCORES)
 def test_unions_find_at_least_and_escalations_at_most_what_their_parts_find(a, b, c, d):
-    found = combinations({"low": sat(a), "high": sat(b)}, {"low": sat(c), "high": sat(d)}, 0.1,
-                         "omission")  # fmt: skip
+    blocks = {"low": result(a), "high": result(b)}
+    controls = {"low": result(c), "high": result(d)}
+    found = combinations(blocks, controls, 0.1, "omission")
     single = rows(found, "single")
     either = rows(found, "union")["low or control, low"]
     then = rows(found, "escalation")["low, then high"]
@@ -54,17 +55,19 @@ def test_unions_find_at_least_and_escalations_at_most_what_their_parts_find(a, b
 
 def test_a_majority_needs_more_than_half_and_pays_every_replicate():
     quiet, loud = [9.0] * len(LABELS), [6.0] * len(LABELS)
-    two_of_three = majority("low", sat(loud, loud, quiet), "rule", 0.1, "omission")
-    one_of_three = majority("low", sat(loud, quiet, quiet), "rule", 0.1, "omission")
+    two_of_three = majority("low", result(loud, loud, quiet), "rule", 0.1, "omission")
+    one_of_three = majority("low", result(loud, quiet, quiet), "rule", 0.1, "omission")
     assert two_of_three.flags.all()
     assert not one_of_three.flags.any()
     assert two_of_three.cost.usd == pytest.approx(0.03)
-    assert majority("low", sat(loud, loud, quiet, quiet), "rule", 0.1, "omission").flags.sum() == 0
+    assert (
+        majority("low", result(loud, loud, quiet, quiet), "rule", 0.1, "omission").flags.sum() == 0
+    )
 
 
 def test_an_escalation_pays_the_second_judge_for_what_the_first_flags():
     half = [6.0 if k % 2 else 9.0 for k in range(len(LABELS))]
-    cheap, dear = sat(half, usd=0.01), sat([6.0] * len(LABELS), usd=0.1)
+    cheap, dear = result(half, usd=0.01), result([6.0] * len(LABELS), usd=0.1)
     found = combinations({"cheap": cheap, "dear": dear}, {"cheap": cheap, "dear": dear}, 0.1,
                          "omission")  # fmt: skip
     led = rows(found, "escalation")["cheap, then dear"]
@@ -76,7 +79,7 @@ def test_an_escalation_pays_the_second_judge_for_what_the_first_flags():
 
 def test_unknown_costs_stay_unknown():
     scores = [9.0] * len(LABELS)
-    known, unknown = sat(scores), sat(scores, usd=None)
+    known, unknown = result(scores), result(scores, usd=None)
     found = combinations({"low": known}, {"low": unknown}, 0.1, "omission")
     assert rows(found, "union")["low or control, low"].cost.usd is None
 
@@ -92,7 +95,7 @@ def test_rows_are_matched_by_note_and_not_by_place():
 
 def test_without_a_rule_only_the_swept_threshold_is_used():
     scores = [9.0] * len(LABELS)
-    bare = Sat((ScoreTable(LABELS, tuple(scores)),), None, None)
+    bare = RungResult((ScoreTable(LABELS, tuple(scores)),), None, None)
     found = combinations({"low": bare}, {"low": bare}, 0.1, "omission")
     assert {c.basis for c in found} == {"swept"}
     assert all(c.cost is None for c in found)

@@ -8,10 +8,13 @@ from tests.support.campaigns import run_small
 from tests.support.practice import emitted
 from typer.testing import CliRunner
 
+from heldout.experiments.cli.entry import Ticker
 from heldout.experiments.cli.practice import app
-from heldout.experiments.practice.commands import Common, Ladders, Notes, Ticker
-from heldout.experiments.practice.loaded_prompt import take
+from heldout.experiments.practice.loaded_prompt import load_prompt
 from heldout.experiments.practice.note_sets import NoteFile
+from heldout.experiments.practice.rerun import notes_named
+from heldout.experiments.practice.rungs import Rung, rungs_asked
+from heldout.experiments.practice.session import JudgeOptions, budget_asked, make_ready
 from heldout.students.models.chat import Budget
 
 REAL = (
@@ -105,17 +108,19 @@ def test_an_export_and_an_import_say_what_they_wrote(tmp_path):
 
 
 def test_options_that_are_left_out_are_those_of_the_block(tmp_path, campaign):
-    taken = take(str(emitted(tmp_path / "run", student_budget={
+    taken = load_prompt(str(emitted(tmp_path / "run", student_budget={
         "max_tokens": 1500, "reasoning_effort": "low"})))  # fmt: skip
-    assert Common().budget(taken) is None
-    assert Common(max_tokens=9).budget(taken) == Budget(9, "low")
-    assert Common(effort="-").budget(taken) == Budget(1500, None)
-    assert Common().asking(taken).seed == 11
-    assert Common().asking(take(str(campaign))).seed == 5
-    rungs = Ladders(effort="none, high").rungs(taken)
+    assert budget_asked(taken, None, None) is None
+    assert budget_asked(taken, None, 9) == Budget(9, "low")
+    assert budget_asked(taken, "-", None) == Budget(1500, None)
+    assert make_ready(taken, JudgeOptions()).seed == 11
+    assert make_ready(load_prompt(str(campaign)), JudgeOptions()).seed == 5
+    own = Rung(taken.budget, taken.samples)
+    rungs = rungs_asked(own, "none, high", None, None)
     assert [r.budget for r in rungs] == [Budget(1500, "none"), Budget(1500, "high")]
-    assert Notes("accept").where == "accept"
-    assert isinstance(Notes("file.jsonl").where, NoteFile)
+    assert rungs_asked(own, None, None, None) == ()
+    assert notes_named("accept") == "accept"
+    assert isinstance(notes_named("file.jsonl"), NoteFile)
 
 
 def test_progress_is_told_now_and_then(capsys):

@@ -16,9 +16,9 @@ from tests.benchmarks.loopback import serving
 from tests.support import exports
 from tests.support.practice import BLOCK, asking, emitted
 
-from heldout.experiments.practice.export import FILES, ExportRequest, export
-from heldout.experiments.practice.loaded_prompt import take
-from heldout.experiments.practice.session import build_student, pinned_for
+from heldout.experiments.practice.export import FILES, export
+from heldout.experiments.practice.loaded_prompt import load_prompt
+from heldout.experiments.practice.session import make_ready
 from heldout.experiments.practice.vendored import ROOTS, vendored
 from heldout.splits.errors import BadInput
 from heldout.students.designs.roster import ROSTER, DesignGroup
@@ -27,17 +27,14 @@ STANDARD = frozenset(sys.stdlib_module_names)
 
 
 def exported(tmp_path, target, design="whole_note", **changes):
-    taken = take(str(emitted(tmp_path / "run", design, **changes)))
+    taken = load_prompt(str(emitted(tmp_path / "run", design, **changes)))
     out = tmp_path / target
-    export(ExportRequest(taken, target, out, asking()))
+    export(taken, target, out, asking())
     return taken, out
 
 
 def native(taken, rows):
-    model = pinned_for(taken, asking(), [taken.budget])
-    return asyncio.run(
-        exports.native(taken, lambda calls: build_student(taken, model, calls, 11), rows)
-    )
+    return asyncio.run(exports.native(taken, make_ready(taken, asking()).student, rows))
 
 
 def with_notes(out, rows):
@@ -237,9 +234,7 @@ def test_malformed_replies_are_read_alike(tmp_path):
     taken, out = exported(tmp_path, "python")
     (out / "replies.json").write_text(json.dumps(REPLIES))
     found = exports.result(exports.run(out, READING))
-    contract = build_student(
-        taken, pinned_for(taken, asking(), [taken.budget]), exports.InProcess(), 11
-    ).contract
+    contract = make_ready(taken, asking()).student(exports.InProcess()).contract
     read = [contract.parse(text) for text in REPLIES]
     assert [score for score, _ in found] == [getattr(answer, "score", None) for answer in read]
 
@@ -247,7 +242,7 @@ def test_malformed_replies_are_read_alike(tmp_path):
 def test_the_prompt_is_byte_for_byte_the_emitted_one_and_can_be_taken_again(tmp_path):
     taken, out = exported(tmp_path, "python")
     assert (out / "made.txt").read_bytes() == (tmp_path / "run/prompts/made.txt").read_bytes()
-    again = take(str(out / "made.txt"))
+    again = load_prompt(str(out / "made.txt"))
     assert again.block == BLOCK
     assert again.confirmed
     assert again.sha256 == taken.sha256
@@ -255,20 +250,20 @@ def test_the_prompt_is_byte_for_byte_the_emitted_one_and_can_be_taken_again(tmp_
 
 def test_an_unconfirmed_block_says_so_in_names_headers_and_card(tmp_path):
     prompt = emitted(tmp_path / "run", gate={"decision": "refused"})
-    taken = take(str(prompt))
+    taken = load_prompt(str(prompt))
     with pytest.raises(BadInput, match="--unconfirmed"):
-        export(ExportRequest(taken, "python", tmp_path / "a", asking()))
+        export(taken, "python", tmp_path / "a", asking())
     assert not (tmp_path / "a").exists()
     for target in FILES:
         out = tmp_path / target
-        export(ExportRequest(taken, target, out, asking(), unconfirmed=True))
+        export(taken, target, out, asking(), unconfirmed=True)
         program = out / f"unconfirmed_{FILES[target]}"
         assert "UNCONFIRMED" in program.read_text().splitlines()[0]
         assert "UNCONFIRMED" in (out / "README.md").read_text()
         assert (
             yaml.safe_load((out / "made.unconfirmed.card.yaml").read_text())["confirmed"] is False
         )
-        assert not take(str(out / "made.unconfirmed.txt")).confirmed
+        assert not load_prompt(str(out / "made.unconfirmed.txt")).confirmed
 
 
 def test_a_changed_block_refuses_to_run(tmp_path):
@@ -280,20 +275,20 @@ def test_a_changed_block_refuses_to_run(tmp_path):
 
 
 def test_a_block_that_dspy_would_change_is_refused_for_dspy(tmp_path):
-    taken = take(str(emitted(tmp_path / "run", block="Score the note.\n\n")))
+    taken = load_prompt(str(emitted(tmp_path / "run", block="Score the note.\n\n")))
     with pytest.raises(BadInput, match="strips white space"):
-        export(ExportRequest(taken, "dspy", tmp_path / "out", asking()))
-    export(ExportRequest(taken, "python", tmp_path / "out", asking()))
+        export(taken, "dspy", tmp_path / "out", asking())
+    export(taken, "python", tmp_path / "out", asking())
 
 
 def test_bad_requests_are_refused(tmp_path):
-    taken = take(str(emitted(tmp_path / "run")))
+    taken = load_prompt(str(emitted(tmp_path / "run")))
     with pytest.raises(BadInput, match="did you mean «mlflow-judge»"):
-        export(ExportRequest(taken, "mlflow_judge", tmp_path / "out", asking()))
+        export(taken, "mlflow_judge", tmp_path / "out", asking())
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
     with pytest.raises(BadInput, match="is not an empty folder"):
-        export(ExportRequest(taken, "python", tmp_path / "full", asking()))
+        export(taken, "python", tmp_path / "full", asking())
 
 
 def test_nothing_of_this_machine_stands_in_an_export(tmp_path):

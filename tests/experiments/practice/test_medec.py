@@ -7,9 +7,9 @@ from tests.splits.importers import releases
 from tests.splits.real import real
 from tests.support.campaigns import run_small, summary
 
-from heldout.experiments.campaigns.building import simulated_models
 from heldout.experiments.judging.command import JudgeRequest, judge_command
 from heldout.experiments.practice.import_release import import_release
+from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.loading.benchmark_files import BenchmarkSource
 from heldout.students.models.chat import Budget
 

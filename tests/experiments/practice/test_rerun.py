@@ -4,11 +4,11 @@ import pytest
 from tests.support.campaigns import run_small
 from tests.support.practice import asking, emitted
 
-from heldout.experiments.practice.ladder import rungs_of
-from heldout.experiments.practice.loaded_prompt import take
+from heldout.experiments.practice.loaded_prompt import load_prompt
 from heldout.experiments.practice.note_sets import NoteFile
-from heldout.experiments.practice.rerun import RerunRequest, default_out, rerun
-from heldout.experiments.report.view import read_view
+from heldout.experiments.practice.rerun import default_out, rerun
+from heldout.experiments.practice.rungs import rungs_of
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, LooksSpent
 from heldout.splits.heldout.looks_file import LooksFile
 from heldout.splits.partition.manifest import read_manifest
@@ -57,8 +57,8 @@ RUNGS = rungs_of(["none", "medium", "high"], [450, 1500, 4000], [1])
 def laddered(tmp_path_factory, fresh):
     """A ladder of an inventory beside the plain block, three replicates."""
     folder = tmp_path_factory.mktemp("ladder")
-    prompt = take(str(emitted(folder / "run", block=INVENTORY)))
-    return rerun(RerunRequest(prompt, RUNGS, fresh, folder / "out", asking(), replicates=3))
+    prompt = load_prompt(str(emitted(folder / "run", block=INVENTORY)))
+    return rerun(prompt, RUNGS, fresh, asking(), replicates=3, out=folder / "out")
 
 
 def test_an_inventory_gains_from_budget_and_a_plain_block_little(laddered):
@@ -97,10 +97,10 @@ def test_the_files_say_that_they_are_simulated_and_hold_the_figure(laddered):
 
 
 def test_a_second_attempt_buys_nothing_and_blocks_go_out_unchanged(tmp_path, fresh):
-    prompt = take(str(emitted(tmp_path / "run", block=INVENTORY)))
+    prompt = load_prompt(str(emitted(tmp_path / "run", block=INVENTORY)))
     first, second = Counted(), Counted()
-    one = rerun(RerunRequest(prompt, RUNGS[:2], fresh, tmp_path / "out", asking(first)))
-    two = rerun(RerunRequest(prompt, RUNGS[:2], fresh, tmp_path / "out", asking(second)))
+    one = rerun(prompt, RUNGS[:2], fresh, asking(first), out=tmp_path / "out")
+    two = rerun(prompt, RUNGS[:2], fresh, asking(second), out=tmp_path / "out")
     assert first.asked > 0 == second.asked
     assert one.ladder.to_json()["rungs"] == two.ladder.to_json()["rungs"]
     assert any(block.startswith(INVENTORY) for block in first.blocks)
@@ -109,20 +109,21 @@ def test_a_second_attempt_buys_nothing_and_blocks_go_out_unchanged(tmp_path, fre
 
 def test_at_the_budget_of_the_search_accept_scores_come_out_the_same(tmp_path, campaign):
     """Equal seeds: the rung at the search's own budget is the search's own evaluation."""
-    taken = take(str(campaign))
+    taken = load_prompt(str(campaign))
     rungs = rungs_of(["-"], [1500, 3000], [1])
-    report = rerun(RerunRequest(taken, rungs, "accept", tmp_path / "out", asking(seed=5)))
-    searched = read_view(campaign).accept_table(read_view(campaign).winner["id"])
+    report = rerun(taken, rungs, "accept", asking(seed=5), out=tmp_path / "out")
+    run = Run.at(campaign)
+    searched = run.accept_table(run.winner.id)
     again = report.ladder.steps[0].block.tables[0].in_order_of(searched.labels)
     assert again.scores == searched.scores
     assert not report.ladder.tested
 
 
 def test_held_out_is_a_declared_family_of_planned_looks(tmp_path, campaign):
-    taken = take(f"{campaign}:values")
+    taken = load_prompt(f"{campaign}:values")
     rungs = rungs_of(["none", "high"], [1500, 4000], [1])
     out = tmp_path / "out"
-    report = rerun(RerunRequest(taken, rungs, "heldout", out, asking(seed=5)))
+    report = rerun(taken, rungs, "heldout", asking(seed=5), out=out)
     manifest = campaign / "partition.json"
     looks = LooksFile.beside(manifest, read_manifest(manifest)).looks()
     ours = [look for look in looks if look.run.startswith("rerun-")]
@@ -131,15 +132,12 @@ def test_held_out_is_a_declared_family_of_planned_looks(tmp_path, campaign):
     assert not any(look.exploratory for look in ours)
     assert set(report.ladder.holm) == {rung.name for rung in rungs}
     # The same request again finds its own looks; another one finds the plan used up.
-    again = rerun(RerunRequest(taken, rungs, "heldout", out, asking(Counted(), seed=5)))
+    again = rerun(taken, rungs, "heldout", asking(Counted(), seed=5), out=out)
     assert again.ladder.to_json()["rungs"][0]["block"]["paired_omissions"] is not None
-    other = RerunRequest(taken, rungs, "heldout", tmp_path / "b", asking(seed=6))
+    other = asking(seed=6)
     with pytest.raises(LooksSpent):
-        rerun(other)
-    beyond = RerunRequest(
-        taken, rungs, "heldout", tmp_path / "c", asking(seed=6), acknowledge_reuse=True
-    )
-    found = rerun(beyond)
+        rerun(taken, rungs, "heldout", other, out=tmp_path / "b")
+    found = rerun(taken, rungs, "heldout", other, out=tmp_path / "c", acknowledge_reuse=True)
     assert found.exploratory
     assert not found.ladder.tested
     assert found.ladder.holm == {}
@@ -164,38 +162,38 @@ def test_a_model_that_cannot_take_an_effort_is_refused_before_the_first_call(tmp
         "models:\n  local/judge:\n    model: openai/x\n    api_base: http://127.0.0.1:1/v1\n"
         "    efforts: [low, high]\n"
     )
-    prompt = take(str(emitted(tmp_path / "run")))
+    prompt = load_prompt(str(emitted(tmp_path / "run")))
     wanted = asking(model="local/judge", models=pins)
     with pytest.raises(BadInput, match="does not take reasoning_effort 'medium'"):
-        rerun(RerunRequest(prompt, RUNGS[1:], fresh, tmp_path / "out", wanted))
+        rerun(prompt, RUNGS[1:], fresh, wanted, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_accept_needs_a_run_and_a_plain_file_has_no_pairs(tmp_path):
-    prompt = take(str(emitted(tmp_path / "run")))
+    prompt = load_prompt(str(emitted(tmp_path / "run")))
     with pytest.raises(BadInput, match="belong to a run"):
-        rerun(RerunRequest(prompt, RUNGS, "accept", tmp_path / "out", asking()))
+        rerun(prompt, RUNGS, "accept", asking(), out=tmp_path / "out")
     notes = tmp_path / "notes.csv"
     notes.write_text("transcript,note\na,b\n")
     with pytest.raises(BadInput, match="a ladder needs pairs"):
-        rerun(RerunRequest(prompt, RUNGS, NoteFile(notes), tmp_path / "out", asking()))
+        rerun(prompt, RUNGS, NoteFile(notes), asking(), out=tmp_path / "out")
 
 
 def test_the_control_must_be_another_block_of_the_same_design(tmp_path, fresh):
-    prompt = take(str(emitted(tmp_path / "run")))
-    checker = take(str(emitted(tmp_path / "b", "per_fact_checker", "Check each fact.")))
+    prompt = load_prompt(str(emitted(tmp_path / "run")))
+    checker = load_prompt(str(emitted(tmp_path / "b", "per_fact_checker", "Check each fact.")))
     for control, said in ((prompt, "is the same block"), (checker, "not comparable")):
         with pytest.raises(BadInput, match=said):
-            rerun(RerunRequest(prompt, RUNGS, fresh, tmp_path / "o", asking(), control=control))
+            rerun(prompt, RUNGS, fresh, asking(), control=control, out=tmp_path / "o")
 
 
 def test_a_candidate_that_a_run_does_not_have_is_named(campaign):
     with pytest.raises(BadInput, match="no such candidate; the run has c00 to"):
-        take(f"{campaign}:c99")
+        load_prompt(f"{campaign}:c99")
 
 
 def test_where_a_rerun_goes_depends_on_what_is_asked(campaign):
-    taken = take(str(campaign))
+    taken = load_prompt(str(campaign))
     first = default_out(taken, RUNGS, "accept")
     assert first.parent == campaign / "reruns"
     assert first != default_out(taken, RUNGS[:2], "accept")

@@ -17,7 +17,7 @@ from heldout.experiments.report.candidates import accept_lines, candidate_page, 
 from heldout.experiments.report.pages import run_files
 from heldout.experiments.report.reflections import NoReflections, StoredReflections, reflections_of
 from heldout.experiments.report.text import TextPolicy
-from heldout.gepa.record.events import Purpose
+from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run, load_run
 from heldout.splits.errors import BadInput
 from heldout.students.calls.call import Stage

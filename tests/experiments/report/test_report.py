@@ -12,7 +12,7 @@ from heldout.experiments.report import write_report
 from heldout.experiments.report.caveats import caveats
 from heldout.experiments.report.decision import worded
 from heldout.experiments.report.words import interval_text, number, percent, thousands
-from heldout.gepa.record.events import ResumedEvent
+from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import load_run
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.errors import BadInput, JournalBroken

@@ -15,7 +15,6 @@ from heldout.experiments.store.tools import (
     export_calls,
     import_calls,
     list_calls,
-    list_text,
     source_of,
 )
 from heldout.gepa.record.run import Run
@@ -109,10 +108,10 @@ def test_a_run_that_was_stopped_is_whole_as_far_as_it_got(tmp_path, pytestconfig
 
 def test_listing_counts_by_run_stage_and_model(run):
     found = list_calls(source_of(str(run)), details=True)
-    assert {g["stage"] for g in found["groups"]} >= {"judge", "reflect"}
-    assert sum(g["calls"] for g in found["groups"]) == len(found["calls"])
-    assert all("text" not in call and "messages" not in call for call in found["calls"])
-    assert "judge · sim/judge" in list_text(found)
+    assert {g.stage for g in found.groups} >= {"judge", "reflect"}
+    assert sum(g.calls for g in found.groups) == len(found.rows)
+    assert all("text" not in call and "messages" not in call for call in found.rows)
+    assert "judge · sim/judge" in found.text
 
 
 def test_an_unknown_price_is_told_as_unknown(tmp_path):
@@ -122,8 +121,8 @@ def test_an_unknown_price_is_told_as_unknown(tmp_path):
     store.put(spec("b"), reply(usd=1.0))
     store.close()
     found = list_calls(source_of(url))
-    assert found["groups"][0]["usd"] is None
-    assert "unknown price" in list_text(found)
+    assert found.groups[0].usd is None
+    assert "unknown price" in found.text
 
 
 def test_exported_calls_replay_under_another_name(run, tmp_path):

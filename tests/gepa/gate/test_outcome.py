@@ -10,7 +10,8 @@ from heldout.gepa.confirmation import Confirmation, HeldoutScores
 from heldout.gepa.gate.decide import decide
 from heldout.gepa.gate.outcome import CampaignResult, Compared, HeldoutResult, gate_event
 from heldout.gepa.gate.settings import GateSettings
-from heldout.gepa.record.events import DriftEvent, FinishReason, GateEvent
+from heldout.gepa.record.events import DriftEvent, GateEvent
+from heldout.gepa.record.kinds import FinishReason
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans
 

@@ -9,18 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.gepa.record.codec import decode, encode
-from heldout.gepa.record.events import (
-    DriftEvent,
-    EvaluationEvent,
-    EventKind,
-    ModelFacts,
-    OpenedEvent,
-    Phase,
-    PhaseEvent,
-    Purpose,
-    ResumedEvent,
-)
+from heldout.gepa.record.events import DriftEvent, EvaluationEvent, PhaseEvent
 from heldout.gepa.record.journal import RunJournal, read_journal
+from heldout.gepa.record.kinds import EventKind, Phase, Purpose
+from heldout.gepa.record.remarks import ModelFacts, OpenedEvent, ResumedEvent
 from heldout.gepa.spending import Spent
 from heldout.splits.errors import BadInput, JournalBroken, JournalMismatch
 from heldout.students.models.chat import Budget

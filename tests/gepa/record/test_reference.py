@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.event_reference import COMMAND, PAGE, reference
 
-from heldout.gepa.record.events import EventKind, FinishReason
+from heldout.gepa.record.kinds import EventKind, FinishReason
 
 
 def test_the_reference_of_events_is_true() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from heldout.experiments.campaigns.config import Config
+from heldout.experiments.runs.config import Config
 from heldout.gepa.settings import is_import_path
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
@@ -31,6 +32,11 @@ PATH_KEYS: frozenset[Keys] = frozenset(
 )
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
+
+GIVEN: dict[str, object] = {}
+"""Objects handed over in Python, by the import path that stands for them in the configuration.
+
+A run that is continued in another process finds them by that path."""
 
 ConfigSource = Path | Mapping[str, Any] | Config
 """A campaign as a file, as a mapping of the same keys, or validated already."""
@@ -88,7 +94,22 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json")
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Path) else value
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return str(value) if isinstance(value, Path) else given(value)
+
+
+def given(part: object) -> str:
+    """The import path that stands for an object handed over in Python.
+
+    Raises BadInput for one without a name, such as a lambda.
+    """
+    owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
+    path = f"{owner.__module__}:{owner.__name__}"
+    if not is_import_path(path):
+        raise BadInput.one("config", f"{part!r:.60} has no name; give it one with class or def")
+    GIVEN[path] = part
+    return path
 
 
 def _names_own_parts(tree: Mapping[str, Any]) -> bool:

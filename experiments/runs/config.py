@@ -16,7 +16,7 @@ from heldout.gepa.gate.decide import GateSettings
 from heldout.gepa.settings import ConfirmSettings, SearchSettings, one_of
 from heldout.reflectors.payload import MIN_PAYLOAD_TOKENS
 from heldout.splits.benchmark import CleanMeans
-from heldout.students.calls.retry import Retry
+from heldout.students.calls.retry import CONCURRENCY, Retry
 
 Positive = Annotated[int, Field(ge=1, le=1_000_000_000, strict=True)]
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
@@ -170,7 +170,7 @@ class Config(Section):
 
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63, strict=True)]
-    concurrency: Annotated[int, Field(ge=1, le=512, strict=True)] = 8
+    concurrency: Annotated[int, Field(ge=1, le=512, strict=True)] = CONCURRENCY
     benchmark: BenchmarkSection
     partition: PartitionSection = PartitionSection()
     student: StudentSection

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.campaigns import write_config
 
-from heldout.experiments.campaigns.config_file import load_config
 from heldout.experiments.campaigns.running import resolved_yaml
+from heldout.experiments.runs.config_file import load_config
 from heldout.splits.errors import BadInput
 
 
