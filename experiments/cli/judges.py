@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from heldout.experiments.cli.entry import Concurrency, JsonFlag, guarded, show
+from heldout.experiments.cli.entry import Concurrency, JsonFlag, Transcript, guarded, show
 from heldout.students.calls.retry import CONCURRENCY
 
 app = typer.Typer()
@@ -108,9 +108,7 @@ def judge(
     clean_means: Annotated[
         Literal["unedited", "verified"], typer.Option(help="What the clean notes are.")
     ] = "unedited",
-    transcript: Annotated[
-        Literal["present", "absent"], typer.Option(help="Whether there are transcripts.")
-    ] = "present",
+    transcript: Transcript = "present",
     tracking: Annotated[bool, typer.Option(help="Record the roster in MLflow.")] = True,
     tracking_uri: Annotated[str | None, typer.Option(help="Where, if not the default.")] = None,
     as_json: JsonFlag = False,

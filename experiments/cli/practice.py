@@ -7,7 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from heldout.experiments.cli.entry import Concurrency, JsonFlag, Ticker, guarded, show
+from heldout.experiments.cli.entry import (
+    Concurrency,
+    JsonFlag,
+    Ticker,
+    Transcript,
+    guarded,
+    show,
+)
 from heldout.students.calls.retry import CONCURRENCY
 
 app = typer.Typer()
@@ -35,9 +42,6 @@ CalibrationFile = Annotated[
 Unconfirmed = Annotated[
     bool,
     typer.Option("--unconfirmed", help="Take a block that no gate passed; it will say so."),
-]
-Transcript = Annotated[
-    Literal["present", "absent"], typer.Option(help="Whether the notes have transcripts.")
 ]
 
 
@@ -79,8 +83,7 @@ def rerun_(
     On held-out every ladder is a declared family of planned looks.
     """
     with guarded():
-        from heldout.experiments.practice import rerun, rungs  # noqa: PLC0415
-        from heldout.experiments.practice.budget_probe import budget_probe  # noqa: PLC0415
+        from heldout.experiments.practice import budget_probe, rerun, rungs  # noqa: PLC0415
         from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
         from heldout.experiments.practice.session import JudgeOptions  # noqa: PLC0415
         from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
@@ -88,25 +91,27 @@ def rerun_(
         prompt, told = load_prompt(source), Ticker().now
         own = rungs.Rung(prompt.budget, prompt.samples)
         asked = rungs.rungs_asked(own, effort, max_tokens, samples)
-        options = JudgeOptions(model, models, temperature, None, None, None, seed, concurrency, usd)
+        options = JudgeOptions(
+            model, models, temperature, seed=seed, concurrency=concurrency, usd=usd
+        )
         with stop_requests() as stop:
+            found: budget_probe.ProbeReport | rerun.RerunReport
             if probe:
-                found = budget_probe(prompt, asked, options, progress=told, stop=stop)
-                show(found.to_json() if as_json else found.text)
-                return
-            report = rerun.rerun(
-                prompt,
-                asked,
-                rerun.notes_named(on, consultations),
-                options,
-                control=load_prompt(control, "--control") if control else None,
-                replicates=replicates,
-                out=out,
-                acknowledge_reuse=acknowledge_reuse,
-                progress=told,
-                stop=stop,
-            )
-        show(report.to_json() if as_json else report.text)
+                found = budget_probe.budget_probe(prompt, asked, options, progress=told, stop=stop)
+            else:
+                found = rerun.rerun(
+                    prompt,
+                    asked,
+                    rerun.notes_named(on, consultations),
+                    options,
+                    control=load_prompt(control, "--control") if control else None,
+                    replicates=replicates,
+                    out=out,
+                    acknowledge_reuse=acknowledge_reuse,
+                    progress=told,
+                    stop=stop,
+                )
+        show(found.to_json() if as_json else found.text)
 
 
 @app.command()
