@@ -13,6 +13,9 @@ from heldout.students.calls.retry import CONCURRENCY
 app = typer.Typer()
 
 Pairs = Annotated[Path, typer.Option("--benchmark", help="Pairs file of the benchmark.")]
+Split = Annotated[
+    Literal["reflect", "accept"] | None, typer.Option(help="Which split of --partition.")
+]
 Consultations = Annotated[
     Path | None,
     typer.Option("--consultations", help="Consultations file, or a folder of transcripts."),
@@ -93,9 +96,7 @@ def judge(
     out: Annotated[Path, typer.Option("--out", help="Directory for tables, scores and calls.")],
     consultations: Consultations = None,
     partition: Annotated[Path | None, typer.Option(help="A partition manifest.")] = None,
-    split: Annotated[
-        Literal["reflect", "accept"] | None, typer.Option(help="Which split of --partition.")
-    ] = None,
+    split: Split = None,
     model: Annotated[str | None, typer.Option(help="One model for every role.")] = None,
     models: Annotated[Path | None, typer.Option(help="A file of pins and roles.")] = None,
     block: Annotated[Path | None, typer.Option(help="Judge under this instruction block.")] = None,

@@ -33,6 +33,15 @@ Temperature = Annotated[float | None, typer.Option(min=0, max=2)]
 MaxTokens = Annotated[int | None, typer.Option(min=1, help="Cap of one reply.")]
 Effort = Annotated[str | None, typer.Option(help="Reasoning effort; - sends none.")]
 Samples = Annotated[int | None, typer.Option(min=1, help="Samples that make one judging.")]
+Efforts = Annotated[str | None, typer.Option(help="Efforts, separated by commas; - sends none.")]
+TokenCaps = Annotated[str | None, typer.Option(help="Caps: one, or one a rung.")]
+SampleCounts = Annotated[str | None, typer.Option(help="Samples: one, or one a rung.")]
+Control = Annotated[
+    str | None, typer.Option(help="The block beside it; by default the run's baseline.")
+]
+Probe = Annotated[
+    bool, typer.Option("--probe", help="Judge the top blocks of a run again at larger budgets.")
+]
 Seed = Annotated[int | None, typer.Option(help="Seed of the calls; by default the run's, or 11.")]
 Usd = Annotated[float | None, typer.Option(help="Most USD to spend in all.")]
 Threshold = Annotated[float | None, typer.Option(help="Flag below this score.")]
@@ -48,23 +57,16 @@ Unconfirmed = Annotated[
 @app.command("rerun")
 def rerun_(
     source: PromptArgument,
-    effort: Annotated[
-        str | None, typer.Option(help="Efforts, separated by commas; - sends none.")
-    ] = None,
-    max_tokens: Annotated[str | None, typer.Option(help="Caps: one, or one a rung.")] = None,
-    samples: Annotated[str | None, typer.Option(help="Samples: one, or one a rung.")] = None,
+    effort: Efforts = None,
+    max_tokens: TokenCaps = None,
+    samples: SampleCounts = None,
     replicates: Annotated[int, typer.Option(min=1, help="Repetitions of the whole.")] = 1,
     on: Annotated[str, typer.Option(help="accept, heldout, or a benchmark file.")] = "accept",
     consultations: Annotated[
         Path | None, typer.Option(help="Consultations file of a benchmark given with --on.")
     ] = None,
-    control: Annotated[
-        str | None, typer.Option(help="The block beside it; by default the run's baseline.")
-    ] = None,
-    probe: Annotated[
-        bool,
-        typer.Option("--probe", help="Judge the top blocks of a run again at larger budgets."),
-    ] = False,
+    control: Control = None,
+    probe: Probe = False,
     out: Annotated[Path | None, typer.Option(help="Where the ladder goes.")] = None,
     acknowledge_reuse: Annotated[
         bool,
