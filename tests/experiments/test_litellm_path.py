@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from tests.soak.simulated_provider import network_settings, write_pins
+from tests.support.litellm_provider import register_simulated
 
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import RunOptions
@@ -17,7 +18,6 @@ from heldout.students.models import litellm_client
 from heldout.students.models.chat import Budget, ChatRequest, Message
 from heldout.students.models.clients import model_faults
 from heldout.students.models.litellm_client import LiteLLMModel, check_parameters
-from heldout.students.models.litellm_provider import register_simulated
 from heldout.students.models.pins import load_pins, simulated_pins
 
 BLOCKS = (
