@@ -200,9 +200,7 @@ def _ended(work: Callable[[], SessionResult]) -> Run:
 
 
 def _source(config: AnyPath | Mapping[str, Any] | Config) -> ConfigSource:
-    if isinstance(config, str | os.PathLike):
-        return Path(config)
-    return hand_over(config) if isinstance(config, Mapping) else config
+    return Path(config) if isinstance(config, str | os.PathLike) else config
 
 
 def _settings(prefix: str, values: Mapping[str, Any]) -> list[str]:
