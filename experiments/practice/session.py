@@ -157,8 +157,8 @@ def make_ready(
 ) -> ReadyPrompt:
     """`prompt` as `options` want it judged, checked before anything is sent or written.
 
-    `budgets` are what it will be judged at, by default the one of `options`. Raises BadInput for a model
-    that is not pinned, an effort it does not take, a price that a cap needs.
+    `budgets` are what it will be judged at, by default the one of `options`. Raises BadInput for a
+    model that is not pinned, an effort it does not take, a price that a cap needs.
     """
     budget = options.budget_for(prompt)
     config = config_of(prompt)
