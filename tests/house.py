@@ -27,7 +27,6 @@ PACKAGE = "src/heldout"
 FOREIGN = {
     "students/models/normalise.py": "students/normalise.py",
     "students/models/litellm_client.py": "students/litellm_door.py",
-    "students/models/litellm_provider.py": "students/litellm_simulated.py",
     "students/models/http_status.py": "students/faults.py",
     "students/designs/dspy_module.py": "students/dspy_door.py",
     "students/answer_forms.py": "students/answer_forms.py",

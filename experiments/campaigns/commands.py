@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.campaigns.checks import check, new_partition
-from heldout.experiments.campaigns.ending import ending, looks_text, status_text
+from heldout.experiments.campaigns.ending import ending, status_text
 from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
 from heldout.experiments.campaigns.plan import plan, plan_text
 from heldout.experiments.campaigns.running import prepare, resume, start
@@ -23,8 +23,7 @@ from heldout.experiments.runs.run_directory import (
 )
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput
-from heldout.splits.heldout.looks_file import LooksFile
-from heldout.splits.partition.manifest import freeze, read_manifest
+from heldout.splits.partition.manifest import freeze
 from heldout.splits.synthetic import draw, write_jsonl
 
 Json = dict[str, Any]
@@ -100,31 +99,6 @@ def freeze_split(
         return found
     counts = ", ".join(f"{name} {count}" for name, count in sizes.items())
     return "\n".join([f"{out}: {counts} consultations", *partition.warnings])
-
-
-def list_looks(manifest: Path, *, as_json: bool) -> Json | str:
-    """Every look at the held-out set of a manifest."""
-    partition = read_manifest(manifest)
-    looks = LooksFile.beside(manifest, partition).looks()
-    found = {"manifest": str(manifest.resolve()), "planned_looks": partition.planned_looks}
-    rows = [
-        {
-            "look": look.id,
-            "run": look.run,
-            "kind": str(look.kind),
-            "target": look.target,
-            "model": look.settings.get("model"),
-            "simulated": str(look.settings.get("model", "")).startswith("sim/"),
-            "block_sha256": look.block_sha256,
-            "opened_at": look.opened_at,
-            "closed": look.result is not None,
-            "exploratory": look.exploratory,
-            "decision": look.result.decision if look.result else None,
-            "figures": dict(look.result.figures) if look.result else {},
-        }
-        for look in looks
-    ]
-    return {**found, "looks": rows} if as_json else looks_text({**found, "looks": rows})
 
 
 def make_synthetic(consultations: int, seed: int, out: Path, *, as_json: bool) -> Json | str:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 from heldout.experiments.campaigns.calls_told import calls_lines
 from heldout.gepa.record.run import Run
 from heldout.gepa.record.summary import SIMULATED
-
-Json = dict[str, Any]
 
 MODULE = "heldout.experiments.cli.main"
 
@@ -81,24 +78,6 @@ def ending(run: Run) -> str:
         lines.append(f"Lineage in MLflow: {program()} ui {run_dir}")
     else:
         lines.append(f"Continue: {program()} resume {run_dir}")
-    return "\n".join(lines)
-
-
-def looks_text(found: Json) -> str:
-    """The looks of a manifest, a line each."""
-    looks = found["looks"]
-    counted = sum(look["kind"] != "baseline" for look in looks)
-    lines = [f"{found['planned_looks']} planned, {counted} opened, baselines counted apart"]
-    for look in looks:
-        state = "closed" if look["closed"] else "opened"
-        mark = " (exploratory)" if look["exploratory"] else ""
-        decision = f" · {look['decision']}" if look["decision"] else ""
-        figures = "".join(f" · {k} {v:.3f}" for k, v in look["figures"].items() if v is not None)
-        lines.append(
-            f"{look['opened_at']} · {look['kind']:<8} · {look['run']} · "
-            f"{look['model'] or 'model unknown'}{' (simulated)' if look['simulated'] else ''} · "
-            f"block {look['block_sha256'][:12]} · {state}{mark}{decision}{figures}"
-        )
     return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -251,33 +251,6 @@ def own_parts(config: Config) -> Iterator[tuple[str, str]]:
         "gate.rule": config.gate.rule,
     }
     return ((key, name) for key, name in named.items() if is_import_path(name))
-
-
-def hand_over(source: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with the import path of every part that stands in it as an object.
-
-    In this process the object itself is used, whatever stands at its path. Raises BadInput for one
-    without a name, such as a lambda.
-    """
-    named = dict(source)
-    for kind in part_kinds():
-        section, _, key = kind.key.partition(".")
-        inside = named.get(section)
-        if not isinstance(inside, Mapping) or key not in inside:
-            continue
-        part = inside[key]
-        if part is not None and not isinstance(part, str | int | float | Sequence | Mapping):
-            named[section] = {**inside, key: _given(part, kind.key)}
-    return named
-
-
-def _given(part: object, where: str) -> str:
-    owner: Any = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
-    path = f"{owner.__module__}:{owner.__name__}"
-    if not is_import_path(path):
-        raise BadInput.one(where, f"{part!r:.60} has no name; give it one with class or def")
-    GIVEN[path] = part
-    return path
 
 
 def load(config: Config, where: str, path: str) -> Any:

@@ -148,9 +148,11 @@ def looks(
 ) -> None:
     """List every look at a manifest's held-out set: by whom, for what, with what result."""
     with guarded():
-        from heldout.experiments.campaigns.commands import list_looks  # noqa: PLC0415
+        from heldout.experiments.campaigns.look_table import look_table  # noqa: PLC0415
+        from heldout.gepa.record.codec import plain  # noqa: PLC0415
 
-        show(list_looks(manifest, as_json=as_json))
+        found = look_table(manifest)
+        show(plain(found) if as_json else str(found))
 
 
 @app.command()

@@ -100,9 +100,14 @@ def _plain(value: Any) -> Any:
 
 
 def given(part: object) -> str:
-    """The import path that stands for an object handed over in Python."""
+    """The import path that stands for an object handed over in Python.
+
+    Raises BadInput for one without a name, such as a lambda.
+    """
     owner = part if inspect.isclass(part) or inspect.isroutine(part) else type(part)
     path = f"{owner.__module__}:{owner.__name__}"
+    if not is_import_path(path):
+        raise BadInput.one("config", f"{part!r:.60} has no name; give it one with class or def")
     GIVEN[path] = part
     return path
 

@@ -23,7 +23,6 @@ from typing import Any, Literal
 from heldout.experiments.analysis.compare import CompareSettings, Comparison, compare_files
 from heldout.experiments.analysis.power import PowerReport
 from heldout.experiments.analysis.power_campaign import power_of
-from heldout.experiments.campaigns.parts import hand_over
 from heldout.experiments.campaigns.running import resume as resume_run
 from heldout.experiments.campaigns.running import run_in
 from heldout.experiments.campaigns.session import RunOptions, SessionResult
@@ -201,9 +200,7 @@ def _ended(work: Callable[[], SessionResult]) -> Run:
 
 
 def _source(config: AnyPath | Mapping[str, Any] | Config) -> ConfigSource:
-    if isinstance(config, str | os.PathLike):
-        return Path(config)
-    return hand_over(config) if isinstance(config, Mapping) else config
+    return Path(config) if isinstance(config, str | os.PathLike) else config
 
 
 def _settings(prefix: str, values: Mapping[str, Any]) -> list[str]:

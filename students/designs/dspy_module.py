@@ -413,13 +413,6 @@ class _CampaignEngine:
         )
 
 
-def is_module(part: object) -> bool:
-    """True for a `dspy.Module`, or a class of them."""
-    return isinstance(part, dspy.Module) or (
-        inspect.isclass(part) and issubclass(part, dspy.Module)
-    )
-
-
 def _adapter() -> dspy.ChatAdapter:
     # The fallback to JSON would be a second call that no budget knows of.
     return dspy.ChatAdapter(use_json_adapter_fallback=False)

@@ -1,6 +1,6 @@
 """The one door to LiteLLM: hosted models, and everything else that has a LiteLLM id.
 
-LiteLLM is imported when the first model is made, which takes seconds. It is told to keep off the
+LiteLLM is imported when it is first needed, which takes seconds. It is told to keep off the
 network by itself, to send every request exactly once, and to drop no parameter.
 """
 
@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -45,7 +46,6 @@ class LiteLLMModel:
     """A model behind `litellm.acompletion`; its key comes from the environment."""
 
     def __init__(self, api_base: str | None = None, key_env: str | None = None) -> None:
-        self._litellm = litellm_module()
         self._clean = redactor()
         self._fixed: dict[str, Any] = {
             "num_retries": 0,
@@ -58,6 +58,12 @@ class LiteLLMModel:
             self._fixed["api_base"] = api_base
         if key_env is not None:
             self._fixed["api_key"] = os.environ.get(key_env, "")
+
+    @cached_property
+    def _litellm(self) -> Any:
+        # Loaded when it is first needed: models are opened before a campaign's first event is on
+        # record, and nobody should wait seconds for a run directory that says nothing.
+        return litellm_module()
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """One request, no retries. Raises InfrastructureFailure when no reply came back."""
@@ -78,8 +84,9 @@ class LiteLLMModel:
         return normalised(response.model_dump(), request.pin, self._clean)
 
     async def aclose(self) -> None:
-        """Close LiteLLM's connections."""
-        await self._litellm.close_litellm_async_clients()
+        """Close LiteLLM's connections, if it was asked for any."""
+        if "_litellm" in vars(self):
+            await self._litellm.close_litellm_async_clients()
 
 
 def _arguments(litellm: Any, pin: ModelPin, budget: Budget, seed: int) -> dict[str, Any]:

@@ -3,17 +3,21 @@
 import asyncio
 
 import pytest
+from tests.soak.simulated_provider import network_settings, write_pins
+from tests.support.litellm_provider import register_simulated
 
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import RunOptions
+from heldout.gepa.record.events import OpenedEvent
+from heldout.gepa.record.run import Run
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.synthetic import draw
 from heldout.students.calls.store import CallStore
 from heldout.students.frames import load_frame
+from heldout.students.models import litellm_client
 from heldout.students.models.chat import Budget, ChatRequest, Message
 from heldout.students.models.clients import model_faults
 from heldout.students.models.litellm_client import LiteLLMModel, check_parameters
-from heldout.students.models.litellm_provider import register_simulated
 from heldout.students.models.pins import load_pins, simulated_pins
 
 BLOCKS = (
@@ -69,6 +73,26 @@ def test_replies_are_equal_on_200_calls(requests):
         return texts
 
     assert len(asyncio.run(scene())) > 50
+
+
+def test_a_run_is_on_record_before_its_library_is_loaded(tmp_path, monkeypatch, pytestconfig):
+    """Loading takes seconds; a run directory that is there says from the start what runs in it."""
+
+    class Loaded(Exception):
+        """Stops the run where the library would be loaded."""
+
+    def loading():
+        events = [type(event.body) for event in Run.at(tmp_path / "run").events]
+        assert events == [OpenedEvent]
+        raise Loaded
+
+    monkeypatch.setattr(litellm_client, "litellm_module", loading)
+    pins = tmp_path / "models.yaml"
+    write_pins(pins, "http://127.0.0.1:9/v1", door="litellm")
+    config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
+    checked = prepare(config, network_settings(pins), tmp_path / "run")
+    with pytest.raises(Loaded):
+        start(checked, tmp_path / "run", RunOptions(quiet=True))
 
 
 def test_the_shipped_pins_are_sound(pytestconfig):

@@ -483,12 +483,13 @@ def test_a_look_already_bought_gives_the_stored_result_and_costs_nothing(tmp_pat
 
 
 def test_looks_carry_their_figures(tmp_path: Path) -> None:
-    from heldout.experiments.campaigns.commands import list_looks
+    from heldout.experiments.campaigns.look_table import look_table
 
     ended = run_small(tmp_path)
-    rows = list_looks(ended.files.manifest, as_json=True)["looks"]
-    assert rows[0]["kind"] == "baseline"
-    assert 0 <= rows[0]["figures"]["paired_omissions"] <= 1
+    rows = look_table(ended.files.manifest).looks
+    assert rows[0].kind == "baseline"
+    assert 0 <= rows[0].figures["paired_omissions"] <= 1
+    assert str(rows[0]).count(" · ") >= 5
 
 
 def test_the_baseline_look_comes_before_the_first_search_call(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from tests.benchmarks.loopback import Answer, completion, serving
+from tests.support.litellm_provider import register_simulated
 from tests.support.provider_replies import NATIVE, OPENAI_LIKE
 
 from heldout.splits.errors import InfrastructureFailure
@@ -23,7 +24,6 @@ from heldout.students.models.chat import (
 )
 from heldout.students.models.clients import model_faults, open_models
 from heldout.students.models.litellm_client import LiteLLMModel, litellm_module, priced
-from heldout.students.models.litellm_provider import register_simulated
 from heldout.students.models.openai_client import OpenAICompatibleModel
 from heldout.students.models.pins import ClientKind, PinnedModel, load_pins
 
@@ -309,7 +309,7 @@ def test_models_are_opened_by_their_pins(tmp_path):
 
 def test_litellm_is_imported_only_when_a_model_needs_it():
     code = (
-        "import sys, heldout.students.models.clients, heldout.students.models.litellm_provider\n"
+        "import sys, heldout.students.models.clients, tests.support.litellm_provider\n"
         "assert 'litellm' not in sys.modules and 'openai' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,82 @@
+"""`heldout looks`: every look at the held-out set of a manifest, by whom and with what result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from heldout.splits.heldout.looks import Look, LookKind
+from heldout.splits.heldout.looks_file import LooksFile
+from heldout.splits.partition.manifest import read_manifest
+
+
+@dataclass(frozen=True)
+class LookRow:
+    """One look, as `--json` prints it; `model` is None where the look does not name it."""
+
+    look: str
+    run: str
+    kind: LookKind
+    target: str
+    model: str | None
+    simulated: bool
+    block_sha256: str
+    opened_at: str
+    closed: bool
+    exploratory: bool
+    decision: str | None
+    figures: Mapping[str, float | None]
+
+    @classmethod
+    def of(cls, look: Look) -> LookRow:
+        """The row of a look on record."""
+        model = look.settings.get("model")
+        return cls(
+            look=look.id,
+            run=look.run,
+            kind=look.kind,
+            target=look.target,
+            model=model,
+            simulated=str(model).startswith("sim/"),
+            block_sha256=look.block_sha256,
+            opened_at=look.opened_at,
+            closed=look.result is not None,
+            exploratory=look.exploratory,
+            decision=look.result.decision if look.result else None,
+            figures=dict(look.result.figures) if look.result else {},
+        )
+
+    def __str__(self) -> str:
+        state = "closed" if self.closed else "opened"
+        mark = " (exploratory)" if self.exploratory else ""
+        decision = f" · {self.decision}" if self.decision else ""
+        figures = "".join(f" · {k} {v:.3f}" for k, v in self.figures.items() if v is not None)
+        return (
+            f"{self.opened_at} · {self.kind:<8} · {self.run} · "
+            f"{self.model or 'model unknown'}{' (simulated)' if self.simulated else ''} · "
+            f"block {self.block_sha256[:12]} · {state}{mark}{decision}{figures}"
+        )
+
+
+@dataclass(frozen=True)
+class LookTable:
+    """All looks of a manifest, in order of opening."""
+
+    manifest: str
+    planned_looks: int
+    looks: tuple[LookRow, ...]
+
+    def __str__(self) -> str:
+        counted = sum(look.kind is not LookKind.BASELINE for look in self.looks)
+        head = f"{self.planned_looks} planned, {counted} opened, baselines counted apart"
+        return "\n".join([head, *map(str, self.looks)])
+
+
+def look_table(manifest: Path) -> LookTable:
+    """The looks at the held-out set of `manifest`. Raises BadInput where their chain breaks."""
+    partition = read_manifest(manifest)
+    looks = LooksFile.beside(manifest, partition).looks()
+    return LookTable(
+        str(manifest.resolve()), partition.planned_looks, tuple(map(LookRow.of, looks))
+    )
