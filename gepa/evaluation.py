@@ -15,7 +15,7 @@ from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note
 from heldout.splits.hashing import sha256_text
-from heldout.students.designs.aggregate import winsorised_mean
+from heldout.students.flag_rules import winsorised_mean
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome, Student
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.reflectors.merging import merge_prompt
 from heldout.reflectors.payload import MIN_PAYLOAD_TOKENS
-from heldout.reflectors.prompts import Prompt, Terms, retry_prompt
+from heldout.reflectors.prompts import Prompt, Terms, merge_prompt, retry_prompt, rewrite_prompt
 from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
 from heldout.reflectors.reply import ExtractedBlock, extract_block
-from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.splits.randomness import call_seed
 from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.call import CallSpec, Stage

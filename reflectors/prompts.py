@@ -1,4 +1,4 @@
-"""What every reflector prompt shares: its templates, the fixed parts of the judge, the terms."""
+"""The requests to the reflector: a rewrite, a merge, a second request; and what they share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from heldout.reflectors.payload import pack, truncation_note
+from heldout.reflectors.reflector import MergeContext, RewriteContext
 from heldout.students.frames import BLOCK_SLOT, SLOT, Frame
 
 DEFAULT_MAX_WORDS = 400
@@ -75,6 +77,39 @@ def beginning(frame: Frame) -> str:
 def contract(frame: Frame) -> str:
     """The frame after its block: the output contract, which no block may restate."""
     return frame.template.partition(f"{{{{{BLOCK_SLOT}}}}}")[2].strip()
+
+
+def rewrite_prompt(context: RewriteContext, terms: Terms) -> Prompt:
+    """What the reflector is asked for a mutation of `context.block`."""
+    payload = pack(context.pairs, terms.payload_tokens, full_notes=True)
+    text = load_template("reflect").render(
+        {
+            **terms.slots(),
+            "block": context.block,
+            "truncation": truncation_note(len(payload.left_out)),
+            "cases": payload.cases,
+            "notes": payload.notes,
+        }
+    )
+    return Prompt(text, payload.left_out)
+
+
+def merge_prompt(context: MergeContext, terms: Terms) -> Prompt:
+    """What the reflector is asked for a block that unites two; either side gets half the room."""
+    first = pack(context.first_wins, terms.payload_tokens // 2, full_notes=False)
+    second = pack(context.second_wins, terms.payload_tokens // 2, full_notes=False)
+    left_out = first.left_out + second.left_out
+    text = load_template("merge").render(
+        {
+            **terms.slots(),
+            "first": context.first,
+            "second": context.second,
+            "truncation": truncation_note(len(left_out)),
+            "first_wins": first.cases,
+            "second_wins": second.cases,
+        }
+    )
+    return Prompt(text, left_out)
 
 
 def retry_prompt(prompt: str, problem: str) -> str:

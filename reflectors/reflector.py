@@ -1,4 +1,4 @@
-"""The reflector protocol: reads failures, writes rewrites."""
+"""The reflector protocol: reads failures, writes new blocks."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ class JudgedPair:
 
 @dataclass(frozen=True, slots=True)
 class RewriteContext:
-    """What a rewrite is made from. `item` names the proposal for seeds, such as `i07`."""
+    """What a rewrite is made from."""
 
     item: str
+    """Name of the proposal, such as `i007`: the item of its calls, and part of their seed."""
     block: str
+    """The parent's block."""
     pairs: tuple[JudgedPair, ...]
+    """The pairs of the minibatch under the parent, failures and successes, in no set order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,13 @@ class MergeContext:
     """
 
     item: str
+    """Name of the proposal, as in a rewrite."""
     first: str
     second: str
     first_wins: tuple[JudgedPair, ...]
+    """Pairs that `first` ranks better, as judged under `first`; may be empty."""
     second_wins: tuple[JudgedPair, ...]
+    """The same for `second`."""
 
 
 class RejectReason(StrEnum):
@@ -58,21 +64,26 @@ class RejectReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What came back from the reflector.
-
-    `block` is None when the reply held no usable block after one retry, an empty text when its
-    block was empty. `calls` are the keys of the stored calls; `truncated` counts the traces left
-    out to keep the payload budget, `left_out` names their errored notes.
-    """
+    """What came back from the reflector; the guard has not seen it yet."""
 
     block: str | None
+    """None when no reply held a usable block, an empty text when its block was empty."""
     calls: tuple[str, ...]
+    """Keys of the stored calls, in the order asked; empty for a reflector without a model."""
     truncated: int = 0
+    """How many traces were left out to keep the payload's budget."""
     left_out: tuple[str, ...] = ()
+    """Ids of the errored notes whose traces they were."""
 
 
 class Reflector(Protocol):
-    """Writes new blocks."""
+    """Writes new blocks; equal contexts give equal proposals.
+
+    What it proposes is checked by the guard, whoever wrote it: no words of notes, no slots, no
+    answer format, within the length cap of `Terms`. A reply without a usable block is a proposal
+    without one. Raises what the caller raises: InfrastructureFailure, CallRefused, CallMissing, or
+    one of the `Stopped`.
+    """
 
     async def rewrite(self, context: RewriteContext) -> Proposal:
         """Propose a block that mends the failures of `context.pairs`."""

@@ -75,6 +75,16 @@ class KeyedContract:
             tuple(plain(key) for key in read if key not in asked),
         )
 
+    def parse_all(self, text: str, asked: Collection[str]) -> Mapping[str, str] | Violation:
+        """Answers for all of `asked`, or the violation that names those missing."""
+        keyed = self.parse(text, asked)
+        if isinstance(keyed, Violation):
+            return keyed
+        if keyed.unanswered:
+            open_ids = ", ".join(keyed.unanswered)
+            return Violation(ViolationKind.UNANSWERED, f"no answer for {open_ids}")
+        return keyed.given
+
     def _word(self, value: Any) -> str | None:
         """The answer in `value`, None where it cannot be read."""
         if self.words is None:

@@ -55,3 +55,9 @@ def load_frame(name: str) -> Frame:
     """The frame that ships as `students/templates/<name>.txt`."""
     path = resources.files("heldout.students") / "templates" / f"{name}.txt"
     return Frame(name, path.read_text("utf-8"))
+
+
+def load_block(name: str) -> str:
+    """The instruction block that ships as `students/templates/blocks/<name>.txt`."""
+    path = resources.files("heldout.students") / "templates" / "blocks" / f"{name}.txt"
+    return path.read_text("utf-8").strip()

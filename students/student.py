@@ -13,7 +13,7 @@ from heldout.students.models.chat import Budget
 
 
 class Outcome(StrEnum):
-    """How one judging ended.
+    """How one judging ended: answered, unreadable after its one retry, refused, or cut at the cap.
 
     Infrastructure failures are not here: they raise, are never scored and never stored.
     """
@@ -38,31 +38,37 @@ class ReportedGap:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a student says of one note.
-
-    `score`: higher is better, in the design's own range; None unless `outcome` is `ok`.
-    `flag`: the design's own rule, None where it has none. `verdicts`: fact id to verdict for
-    per-fact designs. `calls`: keys of the stored calls it was computed from. `facts_digest`:
-    hash of the per-consultation stages it used; figures with different digests are never compared.
-    `findings`: what it names as missing. `figures`: other numbers of the design, by name.
-    `frame_sha256`: hash of the frame that held the block.
-    """
+    """What a student says of one note; the same calls always give the same judgement."""
 
     score: float | None
+    """Higher is better, within `Student.score_range`; None unless `outcome` is `ok`."""
     outcome: Outcome
     calls: tuple[str, ...]
+    """Keys of the stored calls it was computed from; empty for a student that asks no model."""
     assessment: str = ""
+    """The judge's own words, which the reflector reads."""
     flag: bool | None = None
+    """True: called faulty by the design's own rule; None where it has none, or no score."""
     verdicts: Mapping[str, str] | None = None
+    """Fact id to verdict, for designs that check facts."""
     facts: Mapping[str, str] | None = None
+    """Fact id to the fact's text."""
     facts_digest: str | None = None
+    """SHA-256 of what was made once a consultation; other digests are never compared with it."""
     findings: tuple[ReportedGap, ...] = ()
+    """What it names as missing from the note."""
     figures: Mapping[str, float] | None = None
+    """Other numbers of the design, by name."""
     frame_sha256: str = ""
+    """SHA-256 of the frame that held the block."""
 
 
 class Student(Protocol):
-    """A judge whose instruction block can be exchanged."""
+    """A judge whose instruction block can be exchanged; frozen, and built once a campaign.
+
+    Heldout builds it from a `DesignContext`, which holds the pinned models, the caller and the run
+    seed. `heldout.testing` checks that an own one keeps what is said here.
+    """
 
     @property
     def design(self) -> str:
@@ -70,18 +76,25 @@ class Student(Protocol):
 
     @property
     def frame(self) -> Frame:
-        """The frame that holds the evolving block."""
+        """The frame that holds the evolving block, in a slot `{{block}}`; empty text: no model."""
 
     @property
     def score_range(self) -> tuple[float, float]:
-        """Lowest and highest score the contract allows."""
+        """Lowest and highest score it can give, (low, high) with low < high, in its own unit."""
 
     @property
     def calls_per_judgement(self) -> int:
-        """The largest number of calls one judging can make, retries and shared stages included."""
+        """The largest number of calls one judging can make (>= 0), retries and shared stages too.
+
+        Caps and the estimate before a run rest on it.
+        """
 
     async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
-        """Judge `note` under `block`; `sample` counts independent repetitions from 0.
+        """Judge `note` (its text, its transcript, never its label) under the instructions `block`.
 
-        Raises InfrastructureFailure, Stopped or CircuitOpen; never returns a made-up score.
+        `budget` bounds the calls about the note: tokens of a reply, effort. `sample` counts
+        independent repetitions from 0; equal arguments ask equal calls, so they are bought once.
+        Several notes are judged at the same time. A reply that cannot be used after one retry is
+        an outcome with score None, never a made-up score. Raises what the caller raises:
+        InfrastructureFailure, CallRefused, CallMissing, or one of the `Stopped`.
         """

@@ -27,11 +27,17 @@ from heldout.splits.partition.word_runs import HeldoutRuns
 from heldout.splits.synthetic import SyntheticDraw, draw
 from heldout.students.calls.database import has_password
 from heldout.students.calls.ledger import Amount, Caps, Role, price_faults
-from heldout.students.models.chat import Budget, Message, ModelPin
+from heldout.students.models.chat import (
+    BYTES_A_TOKEN,
+    Budget,
+    Message,
+    ModelPin,
+    cost_usd,
+    prompt_tokens_bound,
+)
 from heldout.students.models.litellm_client import priced
 from heldout.students.models.pins import ClientKind, PinnedModel, load_pins
 from heldout.students.models.pins_file import parameter_faults
-from heldout.students.models.prices import BYTES_A_TOKEN, cost_usd, prompt_tokens_bound
 from heldout.students.simulated.effects import Scale
 
 CHARACTERS_A_WORD = 8

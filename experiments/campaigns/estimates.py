@@ -16,8 +16,7 @@ from heldout.experiments.campaigns.checks import Checked
 from heldout.experiments.campaigns.parts import build_student, minibatch_of
 from heldout.splits.benchmark import Benchmark, Consultation
 from heldout.students.calls.call import CallSpec
-from heldout.students.models.chat import Budget, ChatReply, ChatRequest, ModelPin
-from heldout.students.models.prices import cost_usd
+from heldout.students.models.chat import Budget, ChatReply, ChatRequest, ModelPin, cost_usd
 from heldout.students.simulated import JUDGE_ID, SimulatedJudge
 
 CHARACTERS_A_TOKEN = 4

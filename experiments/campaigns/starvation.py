@@ -32,7 +32,7 @@ def all_replies(campaign: Campaign, store: CallStore) -> AllReplies:
     """What the replies of a run took, by stage and by block."""
     stages: dict[str, list[StoredCall]] = {}
     for call in store.calls():
-        stages.setdefault(call.stage.value, []).append(call)
+        stages.setdefault(call.stage, []).append(call)
     needed = tokens_needed(campaign.accept)
     return AllReplies(
         stages={name: Replies(**taken(calls)) for name, calls in sorted(stages.items())},
@@ -47,7 +47,7 @@ def taken(calls: Sequence[StoredCall]) -> dict[str, Any]:
         "at_cap": sum(call.reply.finish is StopReason.LENGTH for call in calls),
         "completion_median": median(call.reply.usage.completion for call in calls),
         "reasoning_median": median(call.reply.usage.reasoning for call in calls),
-        "cap": max(call.budget.max_tokens for call in calls),
+        "cap": max(call.max_tokens for call in calls),
     }
 
 

@@ -32,12 +32,11 @@ from heldout.students.calls.caller import never
 from heldout.students.calls.ledger import Caps, price_faults
 from heldout.students.calls.retry import CONCURRENCY
 from heldout.students.calls.session import open_judging
-from heldout.students.designs.roles import read_roles, require
 from heldout.students.designs.roster import ROSTER, Design, DesignGroup, find_design
 from heldout.students.designs.workshop import FACTS_BUDGET, Roles
 from heldout.students.models.chat import Budget, ChatModel
 from heldout.students.models.clients import model_faults
-from heldout.students.models.pins import PinnedModel, load_pins
+from heldout.students.models.pins import PinnedModel, load_pins, read_roles, require
 
 Split = Literal["reflect", "accept"]
 PARTS = ("judge", "extractor", "auditor", "second_look")

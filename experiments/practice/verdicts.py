@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from heldout.splits.benchmark import Note, NoteClass, NoteLabel, note_id
 from heldout.splits.hashing import content_id
-from heldout.students.designs.aggregate import majority, winsorised_mean
+from heldout.students.flag_rules import majority, winsorised_mean
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome, ReportedGap
 

@@ -196,9 +196,9 @@ def _reply_policy(body: CandidateEvent, policy: TextPolicy) -> TextPolicy:
 
 
 def _exchange(call: StoredCall, policy: TextPolicy, replies: TextPolicy) -> Exchange:
-    prompt = "\n\n".join(message.content for message in call.messages or ())
+    prompt = "\n\n".join(message.content for message in call.conversation)
     return Exchange(
-        stage=call.stage.value,
+        stage=call.stage,
         attempt=call.attempt,
         model=call.reply.model or call.model,
         prompt=policy.clinical(prompt),

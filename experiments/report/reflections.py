@@ -17,7 +17,7 @@ from sqlalchemy import exc
 from heldout.splits.errors import BadInput
 from heldout.students.calls.call import Stage
 from heldout.students.calls.database import read_only, shown_url
-from heldout.students.calls.store_rows import CALLS, StoredCall, call_of
+from heldout.students.calls.store_rows import CALLS, COLUMNS, StoredCall
 
 _STAGES = ", ".join(f"'{stage.value}'" for stage in (Stage.REFLECT, Stage.MERGE))
 # As text, because it is asked once a candidate and building it costs more than running it.
@@ -64,12 +64,13 @@ class StoredReflections:
             engine = sa.create_engine(read_only(self._url), poolclass=sa.pool.NullPool)
             with engine.connect() as connection:
                 since = {"run": self._run_id, "newest": self._newest}
-                rows = connection.execute(_SINCE, since).mappings().all()
+                rows = connection.execute(_SINCE, since).all()
         except exc.DBAPIError as error:
             raise BadInput.one(f"store.url {self._name}", str(error.orig)) from error
         for row in rows:
-            self._newest = row["id"]
-            self._calls.setdefault(row["item"], []).append(call_of(dict(row)))
+            self._newest = row.id
+            call = StoredCall(**{name: getattr(row, name) for name in COLUMNS})
+            self._calls.setdefault(call.item, []).append(call)
 
 
 class NoReflections:

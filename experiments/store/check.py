@@ -23,7 +23,7 @@ from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, CallMissing, JournalMismatch, Stopped
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.students.calls.caller import never
-from heldout.students.calls.store_rows import Row
+from heldout.students.calls.store_rows import StoredCall
 from heldout.students.calls.transfer import read_rows, row_fault, write_rows
 
 
@@ -78,15 +78,15 @@ def check_store(path: Path) -> StoreChecked:
     return StoreChecked(str(run.path), len(rows), compared, told)
 
 
-def _first_bad(rows: list[Row]) -> str | None:
+def _first_bad(rows: list[StoredCall]) -> str | None:
     for row in rows:
         said = row_fault(row)
         if said is not None:
-            return f"stored call {row['key']}: {said}"
+            return f"stored call {row.key}: {said}"
     return None
 
 
-def _replay(run: RunDirectory, copy: RunDirectory, rows: list[Row]) -> str | None:
+def _replay(run: RunDirectory, copy: RunDirectory, rows: list[StoredCall]) -> str | None:
     """Run the campaign again in `copy`; what the stored calls do not bear out, or None."""
     checked = _copied(run, copy)
     write_rows(f"sqlite:///{copy.store}", rows)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from heldout.gepa.record.codec import plain
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput
 from heldout.students.calls.database import shown_url
-from heldout.students.calls.store_rows import Row, StoredCall, call_of
+from heldout.students.calls.store_rows import StoredCall
 from heldout.students.calls.transfer import export_lines, import_lines, read_rows, write_rows
 
 Json = dict[str, Any]
@@ -56,16 +55,16 @@ class CallGroup:
 
 @dataclass(frozen=True)
 class CallList:
-    """What a store holds; `rows` are single calls without their texts, None unless asked for."""
+    """What a store holds; `rows` are single calls, None unless asked for."""
 
     store: str
     groups: tuple[CallGroup, ...]
-    rows: tuple[Row, ...] | None
+    rows: tuple[StoredCall, ...] | None
 
     def to_json(self) -> Json:
         """`{store, groups, calls}`, calls only where they were asked for."""
         found: Json = {"store": self.store, "groups": plain(self.groups)}
-        return found if self.rows is None else {**found, "calls": list(self.rows)}
+        return found if self.rows is None else {**found, "calls": [*map(_without_texts, self.rows)]}
 
     @property
     def text(self) -> str:
@@ -79,8 +78,8 @@ class CallList:
             )
         for row in self.rows or ():
             lines.append(
-                "{key:.12} {stage} {item} sample {sample} attempt {attempt} {finish} "
-                "{completion_tokens} tokens".format_map(row)
+                f"{row.key:.12} {row.stage} {row.item} sample {row.sample} attempt {row.attempt} "
+                f"{row.finish} {row.completion_tokens} tokens"
             )
         return "\n".join(lines)
 
@@ -106,12 +105,11 @@ def list_calls(source: CallSource, *, stage: str | None = None, details: bool = 
     """What a store holds, by run, stage and model; with `details` every call without its text."""
     groups: dict[tuple[str, str, str], CallGroup] = {}
     rows = []
-    for row in read_rows(source.url, source.run_id, stage):
-        call = call_of(row)
-        key = (call.run_id, str(call.stage), call.model)
+    for call in read_rows(source.url, source.run_id, stage):
+        key = (call.run_id, call.stage, call.model)
         groups.setdefault(key, CallGroup(*key)).add(call)
         if details:
-            rows.append({name: value for name, value in row.items() if name not in TEXTS})
+            rows.append(call)
     return CallList(source.shown, tuple(groups.values()), tuple(rows) if details else None)
 
 
@@ -129,8 +127,12 @@ def import_calls(file: Path, url: str, *, run_id: str | None = None) -> Json:
     Calls the store has already stay as they are. Under another run's name they count as bought by
     the run that bought them. Raises BadInput with every bad line, and then nothing is added.
     """
-    rows: Iterable[Row] = import_lines(file)
+    rows = import_lines(file)
     if run_id is not None:
-        rows = [{**row, "run_id": run_id, "origin": row["origin"] or row["run_id"]} for row in rows]
-    rows = list(rows)
+        rows = [replace(row, run_id=run_id, origin=row.origin or row.run_id) for row in rows]
     return {"store": shown_url(url), "calls": len(rows), "added": write_rows(url, rows)}
+
+
+def _without_texts(call: StoredCall) -> Json:
+    """The call without its texts."""
+    return {name: value for name, value in call.values.items() if name not in TEXTS}

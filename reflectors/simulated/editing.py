@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.reflectors.simulated.lessons import lessons
-from heldout.reflectors.simulated.phrases import filler, sentence
 from heldout.reflectors.simulated.reading import Request
 from heldout.reflectors.simulated.sentences import Text, ask_for, fit
-from heldout.reflectors.simulated.topics import Topic, topics
+from heldout.reflectors.simulated.topics import Topic, filler, lessons, sentence, topics
 from heldout.splits.randomness import Part, choice, integer, uniform, weighted_choice
 
 SECOND_EDIT = 0.6

@@ -13,8 +13,14 @@ from heldout.reflectors.simulated.reading import Request, read_request
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
 from heldout.splits.randomness import Part, choice, uniform
-from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, StopReason, Usage
-from heldout.students.models.prices import cost_usd
+from heldout.students.models.chat import (
+    ChatModel,
+    ChatReply,
+    ChatRequest,
+    StopReason,
+    Usage,
+    cost_usd,
+)
 from heldout.students.simulated import JUDGE_ID, PLACEBO_ID, SimulatedJudge, SimulatedPlacebo
 
 MODEL_ID = "sim/reflector"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from heldout.splits.benchmark import Note
 from heldout.splits.randomness import call_seed
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.contracts import Violation
+from heldout.students.fact_contracts import KeyedContract
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget, ChatReply, Message, ModelPin, StopReason
 from heldout.students.student import Judgement, Outcome
@@ -131,3 +133,34 @@ def retry_spec(spec: CallSpec, reply: ChatReply, wrong: str, run_seed: int) -> C
         seed=call_seed(run_seed, spec.item, Stage.RETRY, spec.sample),
         attempt=spec.attempt + 1,
     )
+
+
+async def ask_keyed(
+    caller: CompletionClient,
+    spec: CallSpec,
+    contract: KeyedContract,
+    asked: Sequence[str],
+    run_seed: int,
+) -> ReadReply[Mapping[str, str]]:
+    """An answer of `contract` for every id of `asked`, in this order.
+
+    Answers of the first reply stand; the one retry only fills what is open. Ids still open after
+    it are a contract violation. A refusal or a cut reply is not asked again.
+    """
+    first = await caller.call(spec)
+    read = interpret(first, partial(contract.parse, asked=asked))
+    given = {} if read.value is None else dict(read.value.given)
+    if read.outcome in (Outcome.REFUSED, Outcome.TRUNCATED):
+        return ReadReply(None, read.outcome, read.calls, read.detail)
+    if len(given) == len(asked):
+        return ReadReply(given, Outcome.OK, read.calls)
+    still = tuple(key for key in asked if key not in given)
+    reason = f"{read.detail}; " if read.detail else ""
+    complaint = f"{reason}these ids still need an answer: {', '.join(still)}"
+    retry = retry_spec(spec, first.reply, complaint, run_seed)
+    again = interpret(await caller.call(retry), partial(contract.parse_all, asked=still))
+    calls = read.calls + again.calls
+    if again.value is None:
+        return ReadReply(None, again.outcome, calls, again.detail)
+    given |= again.value
+    return ReadReply({key: given[key] for key in asked}, Outcome.OK, calls)

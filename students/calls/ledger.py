@@ -16,8 +16,7 @@ from enum import StrEnum
 from heldout.splits.errors import Fault, HardCapReached
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.store_rows import StoredCall
-from heldout.students.models.chat import ModelPin
-from heldout.students.models.prices import cost_usd, prompt_tokens_bound
+from heldout.students.models.chat import ModelPin, cost_usd, prompt_tokens_bound
 
 
 class Role(StrEnum):
@@ -177,7 +176,7 @@ class Ledger:
             return False
         self._charged.add(mark)
         self._whole.totals.add(stored)
-        self._roles[role_of(stored.stage, stored.attempt)].totals.add(stored)
+        self._roles[role_of(Stage(stored.stage), stored.attempt)].totals.add(stored)
         return True
 
     def restore(self, calls: Iterable[StoredCall]) -> None:

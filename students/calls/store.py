@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 
 import sqlalchemy as sa
@@ -27,16 +28,10 @@ from heldout.students.calls.database import (
     writing,
 )
 from heldout.students.calls.leases import SHARED
-from heldout.students.calls.store_rows import (
-    CALLS,
-    INSERT,
-    METADATA,
-    Row,
-    StoredCall,
-    call_of,
-    row_of,
-)
+from heldout.students.calls.store_rows import CALLS, METADATA, SELECT, StoredCall, stored_call
 from heldout.students.models.chat import ChatReply
+
+INSERT = sa.insert(CALLS)
 
 
 class Reuse(StrEnum):
@@ -66,9 +61,8 @@ class CallStore:
         with opening(url):
             self._connection = connect(url)
             create_tables(self._connection, METADATA)
-            own = sa.select(CALLS).where(CALLS.c.run_id == run_id).order_by(CALLS.c.id)
-            for row in self._connection.execute(own).mappings():
-                self._memo[row["key"]] = call_of(dict(row))
+            for row in self._connection.execute(SELECT.where(CALLS.c.run_id == run_id)):
+                self._remember(StoredCall(*row))
             self.unfinished = leases.unfinished(self._connection, run_id)
             leases.forget(self._connection, run_id)
         self._log = log_file(self._connection)
@@ -90,10 +84,12 @@ class CallStore:
             return own
         if afresh and self.reuse is Reuse.READ_WRITE:
             return None
-        other = sa.select(CALLS).where(CALLS.c.key == key).order_by(CALLS.c.id).limit(1)
         with self._writing():
-            row = self._connection.execute(other).mappings().first()
-        return None if row is None else self._adopt(dict(row))
+            row = self._connection.execute(SELECT.where(CALLS.c.key == key).limit(1)).first()
+        if row is None:
+            return None
+        other = StoredCall(*row)
+        return self._insert(replace(other, run_id=self.run_id, origin=other.origin or other.run_id))
 
     def put(
         self, spec: CallSpec, reply: ChatReply, *, latency_s: float = 0.0, elapsed_s: float = 0.0
@@ -105,7 +101,9 @@ class CallStore:
         known = self._memo.get(spec.key)
         if known is not None:
             return known
-        stored = self._insert(row_of(self.run_id, spec, reply, (latency_s, elapsed_s)))
+        stored = self._insert(
+            stored_call(self.run_id, spec, reply, latency_s=latency_s, elapsed_s=elapsed_s)
+        )
         self.release(spec)
         return stored
 
@@ -156,17 +154,15 @@ class CallStore:
             self._connection.close()
             self._connection.engine.dispose()
 
-    def _adopt(self, row: Row) -> StoredCall:
-        copy = {name: value for name, value in row.items() if name != "id"}
-        return self._insert(
-            {**copy, "run_id": self.run_id, "origin": row["origin"] or row["run_id"]}
-        )
-
-    def _insert(self, row: Row) -> StoredCall:
+    def _insert(self, call: StoredCall) -> StoredCall:
         with self._writing():
-            self._connection.execute(INSERT, row)
+            self._connection.execute(INSERT, call.values)
             self._dirty = True
-        stored = self._memo[row["key"]] = call_of(row)
+        return self._remember(call)
+
+    def _remember(self, call: StoredCall) -> StoredCall:
+        # The provider's own words are most of a call's size, and nothing of a run reads them.
+        stored = self._memo[call.key] = replace(call, raw="")
         return stored
 
     def _scope_of(self, spec: CallSpec) -> str:

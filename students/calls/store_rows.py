@@ -6,87 +6,103 @@ Keys of providers, headers and endpoints are no part of a call, so no column cou
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any, get_args, get_type_hints
 
 import sqlalchemy as sa
 
 from heldout.splits.hashing import canonical_json
-from heldout.students.calls.call import CallSpec, Stage
-from heldout.students.models.chat import Budget, ChatReply, Message, StopReason, Usage
+from heldout.students.calls.call import CallSpec
+from heldout.students.models.chat import ChatReply, Message, StopReason, Usage
 
-METADATA = sa.MetaData()
-
-CALLS = sa.Table(
-    "calls",
-    METADATA,
-    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
-    sa.Column("run_id", sa.Text, nullable=False),
-    sa.Column("key", sa.String(64), nullable=False),
-    sa.Column("origin", sa.Text, nullable=True),
-    sa.Column("stage", sa.Text, nullable=False),
-    sa.Column("item", sa.Text, nullable=False),
-    sa.Column("messages_sha256", sa.String(64), nullable=False),
-    sa.Column("messages", sa.Text, nullable=True),
-    sa.Column("model", sa.Text, nullable=False),
-    sa.Column("temperature", sa.Double, nullable=False),
-    sa.Column("parameters", sa.Text, nullable=False),
-    sa.Column("max_tokens", sa.Integer, nullable=False),
-    sa.Column("reasoning_effort", sa.Text, nullable=True),
-    sa.Column("seed", sa.BigInteger, nullable=False),
-    sa.Column("sample", sa.Integer, nullable=False),
-    sa.Column("attempt", sa.Integer, nullable=False),
-    sa.Column("occasion", sa.Text, nullable=False),
-    sa.Column("text", sa.Text, nullable=False),
-    sa.Column("reasoning", sa.Text, nullable=False),
-    sa.Column("finish", sa.Text, nullable=False),
-    sa.Column("prompt_tokens", sa.Integer, nullable=False),
-    sa.Column("completion_tokens", sa.Integer, nullable=False),
-    sa.Column("reasoning_tokens", sa.Integer, nullable=False),
-    sa.Column("cached_tokens", sa.Integer, nullable=False),
-    sa.Column("usd", sa.Double, nullable=True),
-    sa.Column("served_model", sa.Text, nullable=False),
-    sa.Column("raw", sa.Text, nullable=False),
-    sa.Column("latency_s", sa.Double, nullable=False),
-    sa.Column("elapsed_s", sa.Double, nullable=False),
-    sa.Index("calls_of_run", "run_id", "key", unique=True),
-    sa.Index("calls_by_key", "key"),
-    implicit_returning=False,
-)
-
-INSERT = sa.insert(CALLS)
-Row = Mapping[str, Any]
+Sha256 = Annotated[str, sa.String(64)]
+Large = Annotated[int, sa.BigInteger()]
+SQL_TYPES: dict[type, Any] = {str: sa.Text, int: sa.Integer, float: sa.Double}
 
 
 @dataclass(frozen=True)
 class StoredCall:
-    """One call with its reply.
+    """One call with its reply: a row of the table `calls`, a line of an export.
 
-    `reply.raw` is empty: what the provider sent word for word stays in the database and in
-    exports. `origin` is the run that bought the call, None if this run did. `latency_s` is how
-    long the answering request took, `elapsed_s` how long the run had been going when it was
-    stored, over all its sessions.
+    `origin` is the run that bought the call, None if this run did. `messages` (JSON, pairs of role
+    and content) are kept for reflect and merge only; `parameters` is JSON as well. `raw` is what
+    the provider sent word for word; it stays in the database and in exports, and is empty in the
+    calls that a `CallStore` holds. `latency_s` is how long the answering request took, `elapsed_s`
+    how long the run had been going when it was stored, over all its sessions.
     """
 
     run_id: str
-    key: str
-    stage: Stage
+    key: Sha256
+    origin: str | None
+    stage: str
     item: str
-    messages_sha256: str
-    messages: tuple[Message, ...] | None
+    messages_sha256: Sha256
+    messages: str | None
     model: str
     temperature: float
-    parameters: Mapping[str, Any]
-    budget: Budget
-    seed: int
+    parameters: str
+    max_tokens: int
+    reasoning_effort: str | None
+    seed: Large
     sample: int
     attempt: int
     occasion: str
-    reply: ChatReply
-    origin: str | None = None
-    latency_s: float = 0.0
-    elapsed_s: float = 0.0
+    text: str
+    reasoning: str
+    finish: str
+    prompt_tokens: int
+    completion_tokens: int
+    reasoning_tokens: int
+    cached_tokens: int
+    usd: float | None
+    served_model: str
+    raw: str
+    latency_s: float
+    elapsed_s: float
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The fields by name, as database and export take them."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    @cached_property
+    def reply(self) -> ChatReply:
+        """What came back, without `raw`."""
+        usage = Usage(
+            self.prompt_tokens, self.completion_tokens, self.reasoning_tokens, self.cached_tokens
+        )
+        finish, model = StopReason(self.finish), self.served_model
+        return ChatReply(self.text, finish, usage, self.usd, model, reasoning=self.reasoning)
+
+    @property
+    def conversation(self) -> tuple[Message, ...]:
+        """The messages; empty where they were not kept."""
+        return tuple(Message(*pair) for pair in json.loads(self.messages or "[]"))
+
+
+def _columns() -> Iterator[sa.Column[Any]]:
+    """The columns of the fields of `StoredCall`."""
+    for name, hint in get_type_hints(StoredCall, include_extras=True).items():
+        parts = get_args(hint) or (hint,)
+        (sql,) = getattr(hint, "__metadata__", (SQL_TYPES[parts[0]],))
+        yield sa.Column(name, sql, nullable=type(None) in parts)
+
+
+METADATA = sa.MetaData()
+COLUMNS = {column.name: column for column in _columns()}
+CALLS = sa.Table(
+    "calls",
+    METADATA,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
+    *COLUMNS.values(),
+    sa.Index("calls_of_run", "run_id", "key", unique=True),
+    sa.Index("calls_by_key", "key"),
+    implicit_returning=False,
+)
+SELECT = sa.select(*COLUMNS.values()).order_by(CALLS.c.id)
+"""All calls in the order in which they were stored; `StoredCall(*row)` reads a row."""
 
 
 def storable(text: str) -> str:
@@ -97,82 +113,40 @@ def storable(text: str) -> str:
     return clean.replace("\0", "\ufffd")
 
 
-def row_of(run_id: str, spec: CallSpec, reply: ChatReply, times: tuple[float, float]) -> Row:
-    """The row of a call that just came back; `times` are latency and elapsed, in seconds."""
-    keeps = spec.stage.keeps_messages
-    return {
-        "run_id": run_id,
-        "key": spec.key,
-        "origin": None,
-        "stage": spec.stage.value,
-        "item": storable(spec.item),
-        "messages_sha256": spec.messages_sha256,
-        "messages": _messages_json(spec.messages) if keeps else None,
-        "model": spec.pin.id,
-        "temperature": spec.pin.temperature,
-        "parameters": canonical_json(dict(spec.pin.parameters)) if spec.pin.parameters else "{}",
-        "max_tokens": spec.budget.max_tokens,
-        "reasoning_effort": spec.budget.reasoning_effort,
-        "seed": spec.seed,
-        "sample": spec.sample,
-        "attempt": spec.attempt,
-        "occasion": spec.occasion,
-        "text": storable(reply.text),
-        "reasoning": storable(reply.reasoning),
-        "finish": reply.finish.value,
-        "prompt_tokens": reply.usage.prompt,
-        "completion_tokens": reply.usage.completion,
-        "reasoning_tokens": reply.usage.reasoning,
-        "cached_tokens": reply.usage.cached,
-        "usd": reply.usd,
-        "served_model": storable(reply.model),
-        "raw": storable(reply.raw),
-        "latency_s": times[0],
-        "elapsed_s": times[1],
-    }
-
-
-def call_of(row: Row) -> StoredCall:
-    """The stored call of a row."""
-    parameters = row["parameters"]
+def stored_call(
+    run_id: str, spec: CallSpec, reply: ChatReply, *, latency_s: float, elapsed_s: float
+) -> StoredCall:
+    """The row of a call that just came back to the run `run_id`."""
+    kept = None
+    if spec.stage.keeps_messages:
+        kept = canonical_json([[m.role, storable(m.content)] for m in spec.messages])
     return StoredCall(
-        run_id=row["run_id"],
-        key=row["key"],
-        stage=Stage(row["stage"]),
-        item=row["item"],
-        messages_sha256=row["messages_sha256"],
-        messages=_messages(row["messages"]),
-        model=row["model"],
-        temperature=row["temperature"],
-        parameters={} if parameters == "{}" else json.loads(parameters),
-        budget=Budget(row["max_tokens"], row["reasoning_effort"]),
-        seed=row["seed"],
-        sample=row["sample"],
-        attempt=row["attempt"],
-        occasion=row["occasion"],
-        reply=_reply(row),
-        origin=row["origin"],
-        latency_s=row["latency_s"],
-        elapsed_s=row["elapsed_s"],
+        run_id=run_id,
+        key=spec.key,
+        origin=None,
+        stage=spec.stage.value,
+        item=storable(spec.item),
+        messages_sha256=spec.messages_sha256,
+        messages=kept,
+        model=spec.pin.id,
+        temperature=spec.pin.temperature,
+        parameters=canonical_json(dict(spec.pin.parameters)) if spec.pin.parameters else "{}",
+        max_tokens=spec.budget.max_tokens,
+        reasoning_effort=spec.budget.reasoning_effort,
+        seed=spec.seed,
+        sample=spec.sample,
+        attempt=spec.attempt,
+        occasion=spec.occasion,
+        text=storable(reply.text),
+        reasoning=storable(reply.reasoning),
+        finish=reply.finish.value,
+        prompt_tokens=reply.usage.prompt,
+        completion_tokens=reply.usage.completion,
+        reasoning_tokens=reply.usage.reasoning,
+        cached_tokens=reply.usage.cached,
+        usd=reply.usd,
+        served_model=storable(reply.model),
+        raw=storable(reply.raw),
+        latency_s=latency_s,
+        elapsed_s=elapsed_s,
     )
-
-
-def _reply(row: Row) -> ChatReply:
-    usage = Usage(
-        row["prompt_tokens"],
-        row["completion_tokens"],
-        row["reasoning_tokens"],
-        row["cached_tokens"],
-    )
-    finish = StopReason(row["finish"])
-    return ChatReply(
-        row["text"], finish, usage, row["usd"], row["served_model"], reasoning=row["reasoning"]
-    )
-
-
-def _messages_json(messages: tuple[Message, ...]) -> str:
-    return canonical_json([[m.role, storable(m.content)] for m in messages])
-
-
-def _messages(text: str | None) -> tuple[Message, ...] | None:
-    return None if text is None else tuple(Message(*pair) for pair in json.loads(text))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import CompletionClient, ReadReply
+from heldout.students.calls.answering import CompletionClient, ReadReply, ask_keyed
 from heldout.students.calls.call import Stage
 from heldout.students.designs.facts import SHARED_SEED, FactSheet, FactSource, shared_spec
-from heldout.students.designs.keyed import KeyedQuestion, ask_keyed
 from heldout.students.fact_contracts import KeyedContract
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget, ModelPin
@@ -46,8 +45,7 @@ class Audited:
             {"transcript": note.transcript, "facts": _with_evidence(raw.value)}
         )
         spec = shared_spec(Stage.AUDIT, note, prompt, self.pin, self.budget)
-        question = KeyedQuestion(spec, raw.value.ids, GRADES, SHARED_SEED)
-        grades = await ask_keyed(self.caller, question)
+        grades = await ask_keyed(self.caller, spec, GRADES, raw.value.ids, SHARED_SEED)
         calls = raw.calls + grades.calls
         if grades.value is None:
             return ReadReply(None, grades.outcome, calls, grades.detail)

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import CompletionClient, ReadReply, RequestBuilder
+from heldout.students.calls.answering import CompletionClient, ReadReply, RequestBuilder, ask_keyed
 from heldout.students.calls.call import Stage
 from heldout.students.designs.capture import PRESENT_OR_ABSENT, CaptureScale, PerFactRule, findings
 from heldout.students.designs.facts import FactSheet, FactSource
-from heldout.students.designs.keyed import KeyedQuestion, ask_keyed
 from heldout.students.designs.second_look import Overturned, SecondLook
 from heldout.students.fact_contracts import KeyedContract
 from heldout.students.frames import Frame
@@ -72,7 +71,7 @@ class PerFactChecker:
         asking = RequestBuilder(self.pin, self.caller, self.run_seed, self.occasion)
         spec = asking.spec(Stage.CHECK, note, prompt, budget, sample)
         contract = KeyedContract("verdicts", self.scale.words)
-        read = await ask_keyed(self.caller, KeyedQuestion(spec, sheet.ids, contract, self.run_seed))
+        read = await ask_keyed(self.caller, spec, contract, sheet.ids, self.run_seed)
         if read.value is None:
             return read
         meant = {key: self.scale.meaning[word] for key, word in read.value.items()}

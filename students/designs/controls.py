@@ -1,4 +1,8 @@
-"""Standing controls: judges that ask no model. A design that does not beat them shows nothing."""
+"""Standing controls: judges that ask no model. A design that does not beat them shows nothing.
+
+An omission is shorter than its twin, so counting words looks clever: a judge whose scores follow
+note length has not shown that it reads.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,19 @@ from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome
 
 WORD = re.compile(r"[^\W_]+")
+MOST_WORDS = 100_000.0
+"""Upper end of the range of word counts; far above any note."""
 
 
 @dataclass(frozen=True)
 class Control:
-    """Scores a note by `measure(note, sample)`, a number in [0, 1]; no calls, no rule, no block."""
+    """Scores a note by `measure(note, sample)`, a number in [0, `high`], worded as `says`."""
 
     design: str
     measure: Callable[[Note, int], float]
+    high: float = 1.0
+    says: str = "{design} {score:.3f}"
+    calls_per_judgement: int = 0
 
     @property
     def frame(self) -> Frame:
@@ -30,19 +39,21 @@ class Control:
     @property
     def score_range(self) -> tuple[float, float]:
         """The measure's."""
-        return (0.0, 1.0)
-
-    @property
-    def calls_per_judgement(self) -> int:
-        """None are made."""
-        return 0
+        return (0.0, self.high)
 
     async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
         """The measure; block and budget change nothing."""
         del block, budget
-        score = self.measure(note, sample)
-        said, frame = f"{self.design} {score:.3f}", self.frame.sha256
+        score = min(self.measure(note, sample), self.high)
+        said, frame = self.says.format(design=self.design, score=score), self.frame.sha256
         return Judgement(score, Outcome.OK, (), said, frame_sha256=frame)
+
+
+def word_count() -> Control:
+    """The number of words of the note."""
+    return Control(
+        "word_count", lambda note, _: float(len(note.text.split())), MOST_WORDS, "{score:.0f} words"
+    )
 
 
 def transcript_words() -> Control:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heldout.students.designs.blocks import load_block
 from heldout.students.designs.capture import ANSWERED, PLACED, TRICHOTOMY, CaptureScale, PerFactRule
 from heldout.students.designs.checker import PerFactChecker
-from heldout.students.designs.coverage import Coverage, StatementCheck
+from heldout.students.designs.combined import Coverage, StatementCheck, Union
 from heldout.students.designs.facts import FactSource
 from heldout.students.designs.single import whole_note
-from heldout.students.designs.union import Union
 from heldout.students.designs.workshop import DesignContext
-from heldout.students.frames import load_frame
+from heldout.students.frames import load_block, load_frame
 from heldout.students.student import Student
 
 CRITICAL = PerFactRule()

@@ -10,9 +10,8 @@ from functools import partial
 
 from heldout.splits.errors import BadInput
 from heldout.students.designs import controls, per_fact, single
-from heldout.students.designs.blocks import load_block
-from heldout.students.designs.word_count import WordCount
 from heldout.students.designs.workshop import DesignContext
+from heldout.students.frames import load_block
 from heldout.students.student import Student
 
 
@@ -97,7 +96,7 @@ ROSTER: tuple[Design, ...] = (
     Design("union", DesignGroup.PIPELINE, per_fact.union, "check_graded"),
     Design("fact_list", DesignGroup.REFERENCE, single.fact_list, "fact_list"),
     Design("section_coverage", DesignGroup.EXPERIMENTAL, per_fact.section_coverage, "check_placed"),
-    Design("word_count", DesignGroup.CONTROL, lambda _: WordCount(), None),
+    Design("word_count", DesignGroup.CONTROL, lambda _: controls.word_count(), None),
     Design("transcript_words", DesignGroup.CONTROL, lambda _: controls.transcript_words(), None),
     Design("constant", DesignGroup.CONTROL, lambda _: controls.constant(), None),
     Design("random", DesignGroup.CONTROL, lambda shop: controls.random_scores(shop.run_seed), None),

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import ReadReply, RequestBuilder
+from heldout.students.calls.answering import ReadReply, RequestBuilder, ask_keyed
 from heldout.students.calls.call import Stage
 from heldout.students.designs.blindness import squeezed
 from heldout.students.designs.facts import Fact, lines
-from heldout.students.designs.keyed import KeyedQuestion, ask_keyed
 from heldout.students.fact_contracts import KeyedContract
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget
@@ -45,8 +44,7 @@ class SecondLook:
         prompt = self.frame.render({"facts": lines(absent), "note": note.text})
         spec = self.asking.spec(Stage.SECOND_LOOK, note, prompt, budget, sample)
         asked = tuple(fact.id for fact in absent)
-        question = KeyedQuestion(spec, asked, QUOTES, self.asking.run_seed)
-        read = await ask_keyed(self.asking.caller, question)
+        read = await ask_keyed(self.asking.caller, spec, QUOTES, asked, self.asking.run_seed)
         value = None if read.value is None else verified(read.value, note.text)
         return ReadReply(value, read.outcome, read.calls, read.detail)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from heldout.students.answer_forms import GapListContract, VerdictLineContract, YesNoContract
 from heldout.students.contracts import Contract, ScoreContract
-from heldout.students.designs.fact_list import FactListJudge
-from heldout.students.designs.sampled import Sampled
-from heldout.students.designs.whole_note import SEVEN_OR_LESS, WholeNoteJudge
+from heldout.students.designs.whole_note import (
+    SEVEN_OR_LESS,
+    FactListJudge,
+    Sampled,
+    WholeNoteJudge,
+)
 from heldout.students.designs.workshop import DesignContext
 from heldout.students.flag_rules import AnyListed, AtMost, Below, FlagRule
 from heldout.students.frames import load_frame

@@ -1,14 +1,16 @@
-"""The whole-note judge: one question a note, one score from 0 to 10."""
+"""Judges that put one question a note: once, several times, or beside a list of facts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
 from heldout.students.calls.answering import CompletionClient, RequestBuilder, ask
 from heldout.students.calls.call import Stage
-from heldout.students.contracts import Contract, ScoreContract
-from heldout.students.flag_rules import AtMost, FlagRule
+from heldout.students.contracts import Answer, Contract, ScoreContract
+from heldout.students.designs.facts import FactSource
+from heldout.students.flag_rules import AtMost, FlagRule, winsorised_mean
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Judgement, Outcome
@@ -65,4 +67,93 @@ class WholeNoteJudge:
             flag=None if self.rule is None else self.rule.flags(answer),
             findings=answer.findings,
             frame_sha256=self.frame.sha256,
+        )
+
+
+class _OneQuestion:
+    """What judges around one question share with it."""
+
+    question: WholeNoteJudge
+
+    @property
+    def frame(self) -> Frame:
+        """That of the question."""
+        return self.question.frame
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """That of one answer."""
+        return self.question.score_range
+
+
+@dataclass(frozen=True)
+class Sampled(_OneQuestion):
+    """Asks `question` `samples` times a judging; the score is the winsorised mean.
+
+    Samples without a score are left out; the judgement fails only if all of them did, as the first
+    one failed. `rule` decides on the mean.
+    """
+
+    question: WholeNoteJudge
+    samples: int
+    rule: FlagRule | None
+    design: str
+
+    @property
+    def calls_per_judgement(self) -> int:
+        """Every sample may need its retry."""
+        return self.samples * self.question.calls_per_judgement
+
+    async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
+        """Judge `note`; repetition `sample` has samples of its own."""
+        first = sample * self.samples
+        answers = await asyncio.gather(
+            *(self.question.judge(block, note, budget, first + k) for k in range(self.samples))
+        )
+        calls = tuple(key for answer in answers for key in answer.calls)
+        scores = [answer.score for answer in answers if answer.score is not None]
+        if not scores:
+            return replace(answers[0], calls=calls)
+        score = winsorised_mean(scores)
+        flag = None if self.rule is None else self.rule.flags(Answer(score))
+        told = next(answer for answer in answers if answer.score is not None)
+        return replace(told, score=score, calls=calls, flag=flag)
+
+
+@dataclass(frozen=True)
+class FactListJudge(_OneQuestion):
+    """The whole-note judge with the audited facts in its prompt and one open score."""
+
+    question: WholeNoteJudge
+    source: FactSource
+
+    @property
+    def design(self) -> str:
+        """That of the question."""
+        return self.question.design
+
+    @property
+    def calls_per_judgement(self) -> int:
+        """The facts and the question."""
+        return self.source.calls_per_consultation + self.question.calls_per_judgement
+
+    async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
+        """Judge `note`; raises NoteLeaked if a transcript-only stage would have seen a note."""
+        sheet = await self.source.sheet(note)
+        if sheet.value is None:
+            return sheet.failed(self.frame)
+        prompt = self.frame.render(
+            {
+                "transcript": note.transcript,
+                "facts": sheet.value.lines,
+                "note": note.text,
+                "block": block,
+            }
+        )
+        answer = await self.question.answer(prompt, note, budget, sample)
+        return replace(
+            answer,
+            calls=sheet.calls + answer.calls,
+            facts=sheet.value.texts,
+            facts_digest=sheet.value.digest,
         )

@@ -7,10 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from heldout.splits.errors import Fault
 from heldout.students.models.chat import Budget, ChatModel
-from heldout.students.models.efforts import effort_faults
 from heldout.students.models.litellm_client import LiteLLMModel, check_parameters
 from heldout.students.models.openai_client import OpenAICompatibleModel
-from heldout.students.models.pins import ClientKind, PinnedModel
+from heldout.students.models.pins import ClientKind, PinnedModel, effort_faults
 
 
 @asynccontextmanager

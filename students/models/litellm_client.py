@@ -16,10 +16,9 @@ from typing import Any
 
 from heldout.splits.errors import Fault, InfrastructureFailure
 from heldout.students.models.chat import Budget, ChatReply, ChatRequest, ModelPin
-from heldout.students.models.efforts import ORDER, nearest
 from heldout.students.models.http_status import fault_of, is_filter
 from heldout.students.models.normalise import filtered, normalised
-from heldout.students.models.pins import PinnedModel
+from heldout.students.models.pins import EFFORTS, PinnedModel, nearest_effort
 from heldout.students.models.secrets import redact, redactor
 
 NOISE = ("Items? .* on TypedDict class", "Pydantic serializer warnings", "Use 'content=<...>'")
@@ -209,13 +208,13 @@ def _effort_hint(litellm: Any, model: PinnedModel, budget: Budget) -> str:
     if budget.reasoning_effort is None:
         return ""
     accepted = []
-    for effort in ORDER:
+    for effort in EFFORTS:
         try:
             _mapped(litellm, model.pin, replace(budget, reasoning_effort=effort))
         except litellm.exceptions.UnsupportedParamsError:
             continue
         accepted.append(effort)
-    near = nearest(budget.reasoning_effort, accepted)
+    near = nearest_effort(budget.reasoning_effort, accepted)
     return f"; it takes {', '.join(accepted)}, the nearest is {near!r}" if near else ""
 
 

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.splits.errors import InfrastructureFailure
-from heldout.students.models.chat import ChatReply, ModelPin, StopReason, Usage
-from heldout.students.models.prices import cost_usd
+from heldout.students.models.chat import ChatReply, ModelPin, StopReason, Usage, cost_usd
 from heldout.students.models.secrets import Redact, redact
 
 FINISHES = {

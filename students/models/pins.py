@@ -8,18 +8,24 @@ The simulated models are pinned here: they are part of the product and free.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from heldout.splits.errors import BadInput
-from heldout.students.models.chat import ModelPin
+from heldout.splits.errors import BadInput, Fault
+from heldout.splits.loading.yaml_file import read_yaml
+from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.models.pins_file import Entry, read_entries
 
 SIMULATED = ("sim/judge", "sim/reflector", "sim/placebo")
 COMPATIBLE = frozenset({"openai", "hosted_vllm", "llamafile", "lm_studio", "custom_openai"})
 """Providers whose own endpoints (`api_base`) speak the OpenAI protocol."""
+
+ROLES = ("judge", "extractor", "auditor", "second_look", "reflector")
+"""Parts of a judge design; the pins file may name a model for each (`roles:`, beside `models`)."""
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""From the least reasoning to the most; other words are a provider's own."""
 
 
 class ClientKind(StrEnum):
@@ -114,3 +120,78 @@ def _pinned(name: str, entry: Entry) -> PinnedModel:
         priced_on=str(prices.date) if prices else None,
         cap_field=entry.cap_field,
     )
+
+
+def read_roles(path: Path, pins: Pins) -> dict[str, PinnedModel]:
+    """The models by role that the pins file at `path` names; `pins` are its models.
+
+    Raises BadInput with every fault: an unknown role, a model that is not pinned.
+    """
+    file = read_yaml(path)
+    roles = file.tree.get("roles") or {}
+    if not isinstance(roles, Mapping):
+        raise BadInput.one(file.where(("roles",)), "must map roles to names of models")
+    faults: list[Fault] = []
+    found: dict[str, PinnedModel] = {}
+    for role, name in roles.items():
+        where = file.where(("roles", role))
+        if role not in ROLES:
+            near = difflib.get_close_matches(str(role), ROLES, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"roles: {', '.join(ROLES)}"
+            faults.append(Fault(where, f"there is no such role; {hint}"))
+            continue
+        try:
+            found[role] = pins.find(str(name), where)
+        except BadInput as error:
+            faults.extend(error.faults)
+    if faults:
+        raise BadInput(faults)
+    return found
+
+
+def require(roles: Mapping[str, PinnedModel], needed: Iterable[str], where: str) -> None:
+    """Raise BadInput for every role of `needed` that has no model; `where` is where to pin it."""
+    missing = [role for role in needed if role not in roles]
+    if missing:
+        raise BadInput(
+            [Fault(where, f"role {role} is not pinned; name a model for it") for role in missing]
+        )
+
+
+def effort_faults(model: PinnedModel, budget: Budget, where: str) -> list[Fault]:
+    """What is wrong with the effort `budget` asks of `model`; `where` is the option that asks."""
+    effort = budget.reasoning_effort
+    if effort is None or model.door is ClientKind.SIMULATED:
+        return []
+    place = f"{where} {model.pin.id}"
+    if model.efforts is None:
+        if model.door is ClientKind.LITELLM:
+            return []
+        return [
+            Fault(
+                place,
+                f"whether it takes reasoning_effort {effort!r} is not known; list what it takes "
+                f"as models.{model.name}.efforts in the pins file",
+            )
+        ]
+    if effort in model.efforts:
+        return []
+    if not model.efforts:
+        return [Fault(place, f"takes no reasoning_effort, {effort!r} is asked for; leave it out")]
+    near = nearest_effort(effort, model.efforts)
+    hint = f"; the nearest is {near!r}" if near else ""
+    return [
+        Fault(
+            place,
+            f"does not take reasoning_effort {effort!r}; it takes {', '.join(model.efforts)}{hint}",
+        )
+    ]
+
+
+def nearest_effort(effort: str, accepted: Sequence[str]) -> str | None:
+    """The accepted effort nearest to `effort`, the lower of two; None for an unknown word."""
+    if effort not in EFFORTS:
+        return None
+    known = [word for word in EFFORTS if word in accepted]
+    place = EFFORTS.index(effort)
+    return min(known, key=lambda word: abs(EFFORTS.index(word) - place), default=None)

@@ -1,4 +1,8 @@
-"""A block taken apart into clauses, each with what governs it."""
+"""A block taken apart into clauses, each with what governs it; the patterns: `clauses.yaml`.
+
+What a block only shows, as against what it says (quotations, examples, struck-out text), is left
+out first.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from heldout.students.simulated.heads import Head, peel
-from heldout.students.simulated.quotes import SHOWN, without_quotations
-from heldout.students.simulated.verbs import VERBS
+from heldout.splits.word_tables import WordTable
+from heldout.students.simulated.heads import VERBS, Head, peel
+
+SHOWN = "QUOTED"
+"""Stands where quoted words stood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,58 +29,32 @@ class Clause:
     negated: bool
 
 
-_SENTENCE = re.compile(r"(?<=[.!?])[\"”»)\]]*\s+(?=\S)|\n\s*\n")
-_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|cf|vs|approx|no|dr)\.$", re.I)
 _STARTS = "|".join(sorted(VERBS, key=len, reverse=True))
-_ADVERBS = (
-    r"(?:then |also |only then |next |finally |always |never |do not |don't |please |\w+ly )*"
-)
-_SPLIT = re.compile(
-    rf"\s*[;—–]\s*|\s+--?\s+|:\s+"
-    rf"|,?\s+(?P<join>and|or|but|nor|then|so|yet)\s+(?={_ADVERBS}(?:{_STARTS}|not|you|"
-    r"never|without|that|they|it|this|these)\b)"
-    rf"|,\s+(?P<list>)(?={_ADVERBS}(?:{_STARTS}|not|you|never|without|do|don't|a|an|the|each|every"
-    r"|instead of|rather than)\b)"
-    r"|,?\s+(?P<under>(?:before|until|unless|after|once)(?= )"
-    r"|(?:without|instead of|rather than|by|not by)"
-    r"(?= (?:first |ever |merely |simply )?(?!(?:mean|word|phras|noth|someth|everyth|anyth"
-    r"|find)ing\b)\w+ing\b| (?:an?|any|the) (?:\w+ )?(?:inventory|list|enum)))"
-    r"\s+",
-    re.I,
-)
-_SUBORDINATE = re.compile(
-    r"(?P<lead>(?:before|until|unless|after|once|without|instead of|rather than|in place of)\b"
-    r"[^,;:]{2,140}),\s*",
-    re.I,
-)
-_OPENER = re.compile(
-    r"(?:for|in|with|on|at|from|to|as|when|while|where|whenever|wherever|during|since|because|given"
-    r"|if|within|under|across|throughout|though|although)\b",
-    re.I,
-)
-_SHOWS = re.compile(
-    r"\b(?:example|examples|quotation|said|says|say|wrote|writes|goes|ran|went|phrase|phrases"
-    r"|sentence|wording|prompts?|version|versions|colleagues?|advice|slogan|motto|title|heading"
-    r"|headline|reads?|text|texts|template|memo|others?|ignore|disregard|translate|obsolete|old"
-    r"|not to do|don'ts|procedures?|techniques?|methods?|habits?"
-    r"|instructions? (?:was|were|to ignore)|withdrawn|deleted|removed)\b[^:]*$"
-    r"|\b(?:do not|don't|never|avoid)(?: ever)?(?: do)?(?: any of)?"
-    r"(?: (?:the following|these|this|any such thing))?$",
-    re.I,
-)
-_VOIDS_NEXT = re.compile(
-    r"\b(?:ignore|disregard|do not follow|don't follow|not apply|example|quot\w+|struck|deleted"
-    r"|obsolete|withdrawn|not an instruction|not instructions)\b.*\b(?:next|following|below|what"
-    r" follows)\b|\b(?:next|following)\b.*\b(?:is|are)\b.*\b(?:example|quot\w+|not (?:an? )?"
-    r"(?:instruction|order|request)|obsolete|withdrawn|void)\b",
-    re.I,
-)
-_CANCELS = re.compile(
-    r"^(?:ignore|disregard|forget|do not follow|don't follow)\b.*\b(?:above|previous|preceding"
-    r"|last) (?:sentence|line|instruction|rule|step|paragraph|point)\b",
-    re.I,
-)
-_COURTESY = re.compile(r"^(?:could|would|will|can) you (?:please |kindly )(?P<rest>.*)\?$", re.I)
+TABLE = WordTable("heldout.students.simulated", "clauses.yaml", STARTS=_STARTS)
+_SENTENCE = TABLE.pattern("sentence")
+_ABBREVIATION = TABLE.pattern("abbreviation", re.I)
+_SPLIT = TABLE.pattern("split", re.I)
+_SUBORDINATE = TABLE.pattern("subordinate", re.I)
+_OPENER = TABLE.pattern("opener", re.I)
+_SHOWS = TABLE.pattern("shows", re.I)
+_VOIDS_NEXT = TABLE.pattern("voids_next", re.I)
+_CANCELS = TABLE.pattern("cancels", re.I)
+_COURTESY = TABLE.pattern("courtesy", re.I)
+_FENCE = TABLE.pattern("fence", re.S)
+_QUOTED_LINE = TABLE.pattern("quoted_line", re.M)
+_PAIRS = TABLE.pattern("pairs", re.M)
+
+
+def _unquote(match: re.Match[str]) -> str:
+    inner = match.group().strip("“”«»„‹›\"`‘’' \t.,;:!?")
+    # One quoted word is a label («absent») or emphasis, and carries the sentence it stands in.
+    return inner if len(inner.split()) == 1 else f" {SHOWN} "
+
+
+def without_quotations(text: str) -> str:
+    """`text` with each quotation of two words or more replaced by `SHOWN`."""
+    text = _QUOTED_LINE.sub(f"{SHOWN}.", _FENCE.sub(f" {SHOWN} ", text))
+    return _PAIRS.sub(_unquote, text)
 
 
 def sentences(text: str) -> list[str]:

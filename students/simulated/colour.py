@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heldout.students.simulated import cues
+from heldout.students.simulated.lexicon import WORDS
 from heldout.students.simulated.mentions import WINDOW, Detail, Mention, Sentence
 from heldout.students.simulated.words import Words
 
 _DOUBT_WINDOW = 30
+_NEGATORS = WORDS.words("negators")
+_BREAKERS = WORDS.words("breakers")
+_NO_DENIAL = WORDS.words("no_denial")
+_PLANNING = WORDS.words("planning")
+_SAFETY = WORDS.words("safety")
+_DIAGNOSING = WORDS.words("diagnosing")
+_DOUBTS = WORDS.read("doubts", dict[str, int])
+_DENIED_AFTER = WORDS.pattern("denied_after")
+_FAILED = WORDS.pattern("failed")
+_WORKED = WORDS.pattern("worked")
+
+
+def effect_of(sentence: str) -> int:
+    """What a sentence says of a remedy: 1 it helped, -1 it did not, 0 nothing."""
+    if _FAILED.search(sentence):
+        return -1
+    return 1 if _WORKED.search(sentence) else 0
 
 
 class Colour:
@@ -18,38 +35,29 @@ class Colour:
         self.words, self.first = words, first
         starts = words.starts
         text = words.text[starts[first] : words.ends[last - 1]].lower() if last > first else ""
-        self.effect = cues.effect_of(text.replace("’", "'"))
-        self.negators: list[int] = []
-        self.breakers: list[int] = []
-        self.planning: list[int] = []
-        self.safety: list[int] = []
-        self.naming: list[int] = []
-        self.doubts: list[tuple[int, int]] = []
-        for offset, word in enumerate(stems):
-            at = starts[first + offset]
-            if word in cues.NEGATORS or word.endswith("n't"):
-                self._negator(stems, offset, at)
-            elif word in cues.BREAKERS:
-                self.breakers.append(at)
-            if word in cues.DOUBTS:
-                self.doubts.append((at, cues.DOUBTS[word]))
-            if word in cues.PLANNING:
-                self.planning.append(at)
-            elif word in cues.SAFETY:
-                self.safety.append(at)
-            elif word in cues.DIAGNOSING or (
-                word == "this" and stems[offset + 1 : offset + 2] == ["is"]
-            ):
-                self.naming.append(at)
+        self.effect = effect_of(text.replace("’", "'"))
+        places = list(zip(starts[first:last], stems, strict=True))
+        self.negators = [at for nth, (at, _) in enumerate(places) if self._denies(stems, nth)]
+        self.breakers = [at for at, word in places if word in _BREAKERS]
+        self.doubts = [(at, _DOUBTS[word]) for at, word in places if word in _DOUBTS]
+        self.planning = [at for at, word in places if word in _PLANNING]
+        self.safety = [at for at, word in places if word in _SAFETY]
+        self.naming = [
+            at
+            for (at, word), after in zip(places, [*stems[1:], ""], strict=True)
+            if word in _DIAGNOSING or (word == "this" and after == "is")
+        ]
         self.allergic = any(word.startswith("allerg") or word == "nkda" for word in stems)
 
-    def _negator(self, stems: list[str], offset: int, at: int) -> None:
+    def _denies(self, stems: list[str], offset: int) -> bool:
+        """True for a negator that neither answers («no, …») nor idles («no doubt»)."""
+        if stems[offset] not in _NEGATORS and not stems[offset].endswith("n't"):
+            return False
         after = stems[offset + 1] if offset + 1 < len(stems) else ""
         end = self.words.ends[self.first + offset]
         answers = offset <= 3 and stems[offset] == "no" and self.words.text[end : end + 1] == ","
-        idle = stems[offset] in ("no", "not") and after in cues.NO_DENIAL
-        if not answers and not idle:
-            self.negators.append(at)
+        idle = stems[offset] in ("no", "not") and after in _NO_DENIAL
+        return not answers and not idle
 
     def judge(
         self, base: Mention, word: int, details: frozenset[Detail], found: Sentence
@@ -72,7 +80,7 @@ class Colour:
         if base.start - closest <= WINDOW:
             return not any(closest < b < base.start for b in self.breakers)
         after = self.words.text[base.end : base.end + 40].lower().replace("’", "'")
-        return cues.DENIED_AFTER.match(after) is not None
+        return _DENIED_AFTER.match(after) is not None
 
     def _doubt(self, base: Mention, word: int) -> int:
         if word in self.words.queried:

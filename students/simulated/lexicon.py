@@ -10,9 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from heldout.splits.word_tables import WordTable
 from heldout.students.simulated.words import Words, words_of
 
 _BUCKET = 3
+
+WORDS = WordTable("heldout.students.simulated", "words.yaml")
+"""The small words: denial, doubt, numbers, sections and what else turns a concept."""
 
 
 @dataclass(frozen=True, slots=True)

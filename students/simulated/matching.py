@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from heldout.students.simulated.lexicon import WORDS
 from heldout.students.simulated.mentions import Mention
 from heldout.students.simulated.reading import (
     NoteReading,
@@ -18,12 +19,7 @@ from heldout.students.simulated.reading import (
     read_transcript,
 )
 
-MEASURED = frozenset(
-    (
-        "duration", "mg", "ml", "puff", "drop", "tablet", "frequency", "side", "score", "pressure",
-        "percent", "rate", "degree", "kg", "lb", "unit", "timing",
-    )
-)  # fmt: skip
+MEASURED = WORDS.words("measured")
 """Kinds of detail that have to agree exactly: numbers, doses, durations, dates, sides."""
 
 

@@ -6,27 +6,17 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
+from heldout.students.simulated.lexicon import WORDS
 from heldout.students.simulated.mentions import Mention
 from heldout.students.simulated.reading import ReadFact
-from heldout.students.simulated.sections import home_of, kinds_of
+from heldout.students.simulated.sections import SECTION_NAMES, home_of, kinds_of
 from heldout.students.simulated.sentences import read_sentence
-from heldout.students.simulated.weight import SECTION_NAMES
 from heldout.students.simulated.words import Words, words_of
 
-_PREFIX = {
-    "family": "Family history: ", "plan": "Plan: ", "diagnosis": "Impression: ",
-    "safety": "To come back if: ", "allergy": "Allergy: ", "remedy": "Tried: ",
-}  # fmt: skip
-_CATEGORY_PREFIX = {
-    "drug": "Medication: ", "sign": "Examination: ", "test": "Plan: ", "referral": "Plan: ",
-    "advice": "Plan: ", "plan": "Plan: ",
-}  # fmt: skip
-_UNITS = {
-    "mg": "{} mg", "ml": "{} ml", "puff": "{} puffs", "drop": "{} drops", "tablet": "{} tablets",
-    "kg": "{} kg", "lb": "{} lb", "rate": "{} bpm", "percent": "{}%", "degree": "{} degrees",
-    "unit": "{} units a week", "frequency": "{} times a day", "side": "{} side",
-}  # fmt: skip
-_SIDES = {"left": "on the left", "right": "on the right", "both": "bilateral"}
+_PREFIX = WORDS.read("prefix", dict[str, str])
+_CATEGORY_PREFIX = WORDS.read("category_prefix", dict[str, str])
+_UNITS = WORDS.read("units", dict[str, str])
+_SIDES = WORDS.read("spoken_sides", dict[str, str])
 _DAYS = ((365.0, "years"), (30.0, "months"), (7.0, "weeks"), (1.0, "days"))
 _BRACKET = re.compile(r"^\[(?P<section>[^\]]{2,30})\]\s*")
 _HEADING = re.compile(r"^(?P<head>[A-Za-z ]{3,24}):")

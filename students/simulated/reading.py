@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from heldout.students.simulated.lexicon import Form
+from heldout.students.simulated.lexicon import WORDS, Form
 from heldout.students.simulated.mentions import Detail, Mention, Sentence
 from heldout.students.simulated.sections import home_of, sections_of, without_headings
 from heldout.students.simulated.sentences import read_sentence
@@ -23,6 +23,11 @@ _SPEAKER = re.compile(
     r"^[ \t]*(?:\[[^\]\n]{1,24}\]|(?:doctor|patient|dr|pt|d|p)\s?[:>])", re.I | re.M
 )
 _EVIDENCE_WORDS = 14
+SEVERITIES = ("critical", "supporting", "peripheral")
+_CRITICAL_PHASES = WORDS.words("critical_phases")
+_CRITICAL = WORDS.words("critical")
+_PERIPHERAL = WORDS.words("peripheral")
+_HABITS = WORDS.read("habits", frozenset[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,15 @@ class ReadFact:
     def name(self) -> str:
         """The concept's name."""
         return self.key[0]
+
+    @property
+    def severity(self) -> str:
+        """The grade of leaving it out, by what kind of fact it is."""
+        if self.phase in _CRITICAL_PHASES or self.category in _CRITICAL:
+            return "critical"
+        if self.category in _PERIPHERAL and self.name not in _HABITS:
+            return "peripheral"
+        return "supporting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +183,7 @@ def _evidence(text: str, mention: Mention) -> str:
     return " ".join(words[start : start + _EVIDENCE_WORDS])
 
 
-_PLAIN = frozenset(
-    """
-    about after again against also always been before being both came cause come could days does
-    done down during each evidence feel felt find found from given good great have having here
-    history into just keep known lately like made make many more most much need noted nothing okay
-    only other over part past patient present presents previous problem recent recently regarding
-    report reported seen shows side since some still such symptom take taken taking than that them
-    then there these they thing this time today towards under until very well went were what when
-    where which while will with without work would year your normal currently current discuss
-    discussed explain explained advise advised recommend recommended patient's denies denied
-    associated general generally visit clinic appointment plan assess assessment continue
-    """.split()  # noqa: SIM905
-)
+_PLAIN = WORDS.words("plain")
 """Words that say nothing about what a note claims."""
 
 

@@ -4,47 +4,23 @@ from __future__ import annotations
 
 import re
 
+from heldout.students.simulated.lexicon import WORDS
+
 _LINE = re.compile(
     r"^[ \t]*(?P<head>[A-Za-z][A-Za-z /&'’()-]{0,48}?)[ \t]*(?:(?P<colon>:)(?P<alone>[ \t]*$)?|$)",
     re.M,
 )
-_KINDS = (
-    ("family", r"family|fh|fhx|relatives?"),
-    ("social", r"social|sh|shx|lifestyle|occupation\w*"),
-    ("allergies", r"allerg\w*|adrs?|drug allergies"),
-    ("medication", r"medications?|meds|dh|drug history|current medications?|drugs"),
-    ("background", r"pmh|pmhx|past|medical (?:history|background)|surgical history|background"),
-    (
-        "examination",
-        r"o/e|ex|examination|exam|physical|vitals?|findings|results|investigations?|obs",
-    ),
-    ("impression", r"imp|impression|assessment|diagnos[ie]s|differential"),
-    ("plan", r"plan|p|management|treatment|follow ?up"),
-    ("advice", r"advice|instructions|info|discussed|patient discussion|safety|education"),
-    ("summary", r"summary|recap|overview|conclusion"),
-    (
-        "history",
-        r"history|pc|c/o|hpc|hpi|hxpc|hx|complaint|presenting|chief|reason|review of systems|ros"
-        r"|subjective|symptoms",
-    ),
+_PATTERNS = tuple(
+    (kind, re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.I))
+    for kind, words in WORDS.read("section_kinds", dict[str, str]).items()
 )
-_PATTERNS = tuple((kind, re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.I)) for kind, words in _KINDS)
 _MEDICAL_HISTORY = re.compile(r"\b(?:past|medical|surgical|drug|family|social)\b", re.I)
 
-HOMES = {
-    "symptom": "history", "quality": "history", "worry": "history", "activity": "history",
-    "condition": "background", "drug": "medication", "allergy": "allergies", "social": "social",
-    "sign": "examination", "test": "plan", "referral": "plan", "advice": "plan",
-    "trigger": "plan", "plan": "plan",
-}  # fmt: skip
-"""Where a fact of a category is at home unless the talk around it says otherwise."""
+SECTION_NAMES = WORDS.read("section_names", dict[str, str])
+"""Section kinds by the names that a placed extraction uses."""
 
-PHASE_HOMES = {
-    "family": "family", "plan": "plan", "diagnosis": "impression", "remedy": "history",
-    "safety": "plan",
-    "allergy": "allergies",
-}  # fmt: skip
-"""Where a fact is at home that was said in a certain phase."""
+_HOMES = WORDS.read("homes", dict[str, str])
+_PHASE_HOMES = WORDS.read("phase_homes", dict[str, str])
 
 
 def kinds_of(heading: str, *, alone: bool = True) -> frozenset[str]:
@@ -94,4 +70,4 @@ def sections_of(note: str) -> list[tuple[int, frozenset[str]]]:
 
 def home_of(category: str, phase: str) -> str:
     """The section kind in which a fact belongs."""
-    return PHASE_HOMES.get(phase) or HOMES.get(category, "history")
+    return _PHASE_HOMES.get(phase) or _HOMES.get(category, "history")

@@ -4,34 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heldout.students.simulated import cues
 from heldout.students.simulated.colour import Colour
-from heldout.students.simulated.lexicon import Form, LexiconTerm, lexicon
+from heldout.students.simulated.lexicon import WORDS, Form, LexiconTerm, lexicon
 from heldout.students.simulated.mentions import WINDOW, Detail, Mention, Sentence
 from heldout.students.simulated.values import values_in
 from heldout.students.simulated.words import Words
 
-_BODY = frozenset(("symptom", "sign", "condition", "quality", "test", "worry"))
 _FITS = {
-    **dict.fromkeys(("mg", "ml", "puff", "drop", "tablet"), frozenset(("drug",))),
-    **dict.fromkeys(("rate", "percent", "degree", "kg", "lb"), frozenset(("sign", "symptom"))),
-    "pressure": frozenset(("sign", "condition")),
-    "frequency": frozenset(("drug", "social", "symptom")),
-    "reaction": frozenset(("allergy", "drug")),
-    "relation": frozenset(("condition", "symptom")),
-    "side": _BODY,
-    "action": frozenset(("trigger", "symptom", "condition")),
-    "urgency": frozenset(("referral", "test", "plan")),
-    "channel": frozenset(("plan", "referral")),
+    kind: frozenset(categories.split())
+    for kind, categories in WORDS.read("fits", dict[str, str]).items()
 }
-_SIDES = {
-    "left": "left", "l": "left", "right": "right", "r": "right", "bilateral": "both",
-    "bilaterally": "both", "both": "both",
-}  # fmt: skip
-_BEFORE_RIGHT = frozenset(
-    ("the", "my", "your", "his", "her", "on", "of", "over", "in", "and", "or", "a", "mainly")
-)
-_AFTER_SIDE = frozenset(("side", "sided", "hand", "leg", "arm", "eye", "ear", "foot", "lower"))
+_SIDES = WORDS.read("sides", dict[str, str])
+_BEFORE_RIGHT = WORDS.words("before_right")
+_AFTER_SIDE = WORDS.words("after_side")
+_TRYING = WORDS.words("trying")
 
 
 def read_sentence(words: Words, number: int, first: int, last: int) -> Sentence:
@@ -42,7 +28,7 @@ def read_sentence(words: Words, number: int, first: int, last: int) -> Sentence:
     cores = [(form, a, b) for form, a, b in forms if not form.concept.is_detail]
     details = _details(words, forms, first, last)
     found.family = any(kind == "relation" for kind, _, _, _ in details)
-    found.tried = any(stem in cues.TRYING for stem in stems)
+    found.tried = any(stem in _TRYING for stem in stems)
     cores += _bare_readings(details, cores)
     owned = _assign(words, cores, details, found)
     turn = Colour(words, first, last, stems)

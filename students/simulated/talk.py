@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from heldout.students.simulated.cues import reply_of
+from heldout.students.simulated.lexicon import WORDS
 from heldout.students.simulated.mentions import Detail, Mention, Sentence
 from heldout.students.simulated.words import Words
 
-_ASKING = frozenset(("any", "do", "have", "are", "did", "is", "has", "does", "what", "how"))
+_ASKING = WORDS.words("asking")
+_NO_REPLY = WORDS.words("no_reply")
+_YES_REPLY = WORDS.words("yes_reply")
+_FILLERS = WORDS.words("fillers")
+_FILLER_PHRASES = tuple(tuple(phrase.split()) for phrase in WORDS.read("filler_phrases", list[str]))
 
 
 class Talk:
@@ -91,3 +95,33 @@ class Talk:
         """Questions that nobody answered."""
         for mention in self.pending:
             yield mention, False
+
+
+def reply_of(stems: list[str]) -> bool | None:
+    """What the first words of an answer say: True yes, False no, None neither."""
+    place = 0
+    while place < len(stems):
+        if stems[place] in _FILLERS:
+            place += 1
+            continue
+        step = next(
+            (len(f) for f in _FILLER_PHRASES if tuple(stems[place : place + len(f)]) == f), 0
+        )
+        if not step:
+            break
+        place += step
+    if place >= len(stems):
+        return None
+    word = stems[place]
+    if word in _NO_REPLY or word.endswith("n't"):
+        return False
+    if word == "i":
+        return _verb_reply(stems[place + 1] if place + 1 < len(stems) else "")
+    return True if word in _YES_REPLY else None
+
+
+def _verb_reply(verb: str) -> bool | None:
+    """«I do», «I haven't»."""
+    if verb.endswith("n't"):
+        return False
+    return True if verb in ("do", "have", "am", "did", "was") else None

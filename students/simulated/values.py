@@ -7,28 +7,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.students.simulated.numbers import ONES, TENS, Number, number_at
+from heldout.students.simulated.lexicon import WORDS
 
-_DAYS = {
-    "minute": 1 / 1440, "min": 1 / 1440, "hour": 1 / 24, "hr": 1 / 24, "day": 1.0, "week": 7.0,
-    "wk": 7.0, "fortnight": 14.0, "month": 30.0, "mth": 30.0, "year": 365.0, "yr": 365.0,
-    "hrs": 1 / 24, "wks": 7.0, "yrs": 365.0,
-}  # fmt: skip
+_ONES = {word: number for number, word in enumerate(WORDS.read("ones", str).split())}
+_TENS = {word: 20 + 10 * place for place, word in enumerate(WORDS.read("tens", str).split())}
+_DAYS = {unit: size / 1440 for unit, size in WORDS.read("minutes", dict[str, float]).items()}
 _DOSES = {
-    "mg": ("mg", 1.0), "milligram": ("mg", 1.0), "mcg": ("mg", 0.001), "microgram": ("mg", 0.001),
-    "g": ("mg", 1000.0), "gram": ("mg", 1000.0), "ml": ("ml", 1.0), "puff": ("puff", 1.0),
-    "drop": ("drop", 1.0), "tablet": ("tablet", 1.0), "capsule": ("tablet", 1.0),
-    "kg": ("kg", 1.0), "kilo": ("kg", 1.0), "pound": ("lb", 1.0), "lb": ("lb", 1.0),
-    "bpm": ("rate", 1.0), "beat": ("rate", 1.0), "percent": ("percent", 1.0),
-    "degree": ("degree", 1.0), "c": ("degree", 1.0), "unit": ("unit", 1.0),
-    "pack": ("frequency", 20.0), "cigarette": ("frequency", 1.0),
-}  # fmt: skip
-_PER_DAY = {
-    "od": 1, "bd": 2, "bid": 2, "tds": 3, "tid": 3, "qds": 4, "qid": 4,
-}  # fmt: skip
-_TIMES = {"once": 1, "twice": 2, "thrice": 3}
+    unit: (kind, scale)
+    for kind, units in WORDS.read("doses", dict[str, dict[str, float]]).items()
+    for unit, scale in units.items()
+}
+_PER_DAY = WORDS.read("per_day", dict[str, int])
+_TIMES = WORDS.read("times", dict[str, int])
+_STARTS = WORDS.words("other_starts").union(_ONES, _TENS, _PER_DAY, _TIMES)
 _DATED = {7: 1.0, 52: 7.0, 12: 30.0}
 _SCALES = (5, 10, 27, 30)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number and the index behind its words; not `exact`: only an article («a week»)."""
+
+    value: float
+    after: int
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +48,14 @@ def values_in(stems: list[str]) -> list[Value]:
     found = []
     place = 0
     while place < len(stems):
-        value = _value_at(stems, place) if _may_start(stems[place]) else None
+        word = stems[place]
+        value = _value_at(stems, place) if word[0].isdigit() or word in _STARTS else None
         if value is None:
             place += 1
         else:
             found.append(value)
             place = value.last + 1
     return found
-
-
-_OTHER_STARTS = {"a", "an", "couple", "half", "hundred", "fortnight", "every", "morning"}
-
-
-def _may_start(word: str) -> bool:
-    return (
-        word[0].isdigit()
-        or word in ONES
-        or word in TENS
-        or word in _PER_DAY
-        or word in _TIMES
-        or word in _OTHER_STARTS
-    )
 
 
 def _value_at(stems: list[str], place: int) -> Value | None:
@@ -76,7 +65,7 @@ def _value_at(stems: list[str], place: int) -> Value | None:
         return often
     if "/" in word:
         return _fraction(stems, place)
-    rated = ONES.get(stems[place + 1] if stems[place + 1 :] else "")
+    rated = _ONES.get(stems[place + 1] if stems[place + 1 :] else "")
     if word in ("a", "an") and rated:
         return Value("score", f"{rated}/10", place, place + 1)
     number = number_at(stems, place)
@@ -170,3 +159,48 @@ def _fraction(stems: list[str], place: int) -> Value:
 
 def _text(number: float) -> str:
     return f"{number:.4g}"
+
+
+def number_at(stems: list[str], place: int) -> Number | None:
+    """The number that starts at word `place`: «3», «two and a half», «a couple of», «a»."""
+    word = stems[place] if place < len(stems) else ""
+    if word[:1].isdigit() and "/" not in word:
+        return Number(float(word.rstrip("%").replace(",", "")), place + 1)
+    if word in ("a", "an"):
+        return _article(stems, place)
+    if word == "fortnight":
+        return Number(1.0, place, exact=False)
+    if word == "couple":
+        return Number(2.0, place + 1 + (stems[place + 1 : place + 2] == ["of"]))
+    if word in _TENS:
+        ones = _ONES.get(stems[place + 1], 0) if place + 1 < len(stems) else 0
+        both = 0 < ones < 10
+        return Number(_TENS[word] + float(ones if both else 0), place + 1 + both)
+    return _scaled(stems, place + 1, float(_ONES[word])) if word in _ONES else None
+
+
+def _article(stems: list[str], place: int) -> Number:
+    """«a», «a couple of», «a hundred and twenty»."""
+    following = stems[place + 1 : place + 3]
+    if following[:1] == ["couple"]:
+        return Number(2.0, place + 2 + (following[1:] == ["of"]))
+    if following[:1] == ["hundred"]:
+        return _hundreds(stems, place + 2, 100.0)
+    return Number(1.0, place + 1, exact=False)
+
+
+def _scaled(stems: list[str], place: int, number: float) -> Number:
+    """«two hundred and fifty», «two and a half»."""
+    if stems[place : place + 1] == ["hundred"]:
+        return _hundreds(stems, place + 1, number * 100)
+    if stems[place : place + 3] == ["and", "a", "half"]:
+        return Number(number + 0.5, place + 3)
+    return Number(number, place)
+
+
+def _hundreds(stems: list[str], place: int, hundreds: float) -> Number:
+    """`hundreds` with what follows the word «hundred»."""
+    rest = number_at(stems, place + (stems[place : place + 1] == ["and"]))
+    if rest is not None and rest.exact and 0 < rest.value < 100:
+        return Number(hundreds + rest.value, rest.after)
+    return Number(hundreds, place)

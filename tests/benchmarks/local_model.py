@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.local_server import PORT, local_server
 from heldout.students.calls.call import Stage
+from heldout.students.calls.store_rows import StoredCall
 from heldout.students.calls.transfer import read_rows
 
 CONFIG = Path("configs/local_model.yaml")
@@ -35,10 +35,10 @@ class Group:
     completion: float
 
     @classmethod
-    def of(cls, name: str, rows: Sequence[Any]) -> Group:
+    def of(cls, name: str, rows: Sequence[StoredCall]) -> Group:
         """The means of `rows`, which are not empty."""
         mean = {
-            field: fmean(row[field] for row in rows)
+            field: fmean(getattr(row, field) for row in rows)
             for field in ("latency_s", "prompt_tokens", "cached_tokens", "completion_tokens")
         }
         return cls(name, len(rows), *mean.values())
@@ -70,19 +70,19 @@ def main() -> None:
         print(group.line)
 
 
-def groups(rows: Sequence[Any]) -> list[Group]:
+def groups(rows: Sequence[StoredCall]) -> list[Group]:
     """Judgings by whether most of their prompt was cached, and reflections."""
-    judged = [row for row in rows if row["stage"] != Stage.REFLECT]
+    judged = [row for row in rows if row.stage != Stage.REFLECT]
     parts = {
         "judge, transcript read for the first time": [r for r in judged if not _warm(r)],
         "judge, transcript in the cache": [r for r in judged if _warm(r)],
-        "reflect": [r for r in rows if r["stage"] == Stage.REFLECT],
+        "reflect": [r for r in rows if r.stage == Stage.REFLECT],
     }
     return [Group.of(name, part) for name, part in parts.items() if part]
 
 
-def _warm(row: Any) -> bool:
-    return bool(2 * row["cached_tokens"] > row["prompt_tokens"])
+def _warm(row: StoredCall) -> bool:
+    return 2 * row.cached_tokens > row.prompt_tokens
 
 
 if __name__ == "__main__":

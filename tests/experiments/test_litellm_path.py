@@ -53,7 +53,12 @@ def reflections(folder, pytestconfig, pins):
     asked = [call for call in store.calls() if call.messages is not None][:10]
     store.close()
     pin = pins["sim/reflector"]
-    return [ChatRequest(pin, call.messages, call.budget, call.seed) for call in asked]
+    return [
+        ChatRequest(
+            pin, call.conversation, Budget(call.max_tokens, call.reasoning_effort), call.seed
+        )
+        for call in asked
+    ]
 
 
 def test_replies_are_equal_on_200_calls(requests):

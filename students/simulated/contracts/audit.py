@@ -8,7 +8,6 @@ from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.phrasing import fact_from
 from heldout.students.simulated.prompt import SeenPrompt
 from heldout.students.simulated.reading import read_transcript
-from heldout.students.simulated.weight import severity_of
 from heldout.students.simulated.working import Mind
 
 _TRIVIAL = frozenset(("pain", "better", "worse", "accident", "thyroid disease", "cream"))
@@ -34,6 +33,6 @@ def answer(prompt: SeenPrompt, mind: Mind) -> Draft:
         elif fact.name in _TRIVIAL and not fact.details:
             grades[key] = "trivial"
         else:
-            grades[key] = severity_of(fact)
+            grades[key] = fact.severity
         seen.add(identity)
     return Draft(json.dumps({"grades": grades}, ensure_ascii=False), 0.0)

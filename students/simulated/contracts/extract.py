@@ -10,8 +10,8 @@ import json
 from heldout.students.simulated.contracts.draft import Draft
 from heldout.students.simulated.phrasing import detail_texts, fact_text
 from heldout.students.simulated.prompt import SeenPrompt
-from heldout.students.simulated.reading import ReadFact, read_transcript
-from heldout.students.simulated.weight import SECTION_NAMES, SEVERITIES, severity_of
+from heldout.students.simulated.reading import SEVERITIES, ReadFact, read_transcript
+from heldout.students.simulated.sections import SECTION_NAMES
 from heldout.students.simulated.working import Mind
 
 _ITEMS = 25
@@ -31,7 +31,7 @@ def items(prompt: SeenPrompt, mind: Mind) -> Draft:
     """`{"items": [{"text": …, "evidence": …}]}`: the 25 weightiest facts."""
     del mind
     read = read_transcript(prompt.transcript).facts
-    weighty = sorted(read, key=lambda fact: SEVERITIES.index(severity_of(fact)))[:_ITEMS]
+    weighty = sorted(read, key=lambda fact: SEVERITIES.index(fact.severity))[:_ITEMS]
     return _draft("items", [_row(fact, placed=False) for fact in weighty])
 
 

@@ -86,7 +86,7 @@ def test_the_exchange_is_the_call_stores(view, run):
     (exchange,) = _page(view, run, body.id).exchanges
     (call,) = reflections_of(run, RUN_ID).of(body.iteration)
     assert exchange.stage == "merge"
-    assert exchange.prompt.text == call.messages[0].content
+    assert exchange.prompt.text == call.conversation[0].content
     assert exchange.reply.text == call.reply.text
 
 

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from tests.reflectors.judged import PIN, SEED, TERMS, WHOLE, answer, guard, pairs, request
 from tests.support.scripted import ScriptedCaller
 
-from heldout.reflectors.merging import merge_prompt
 from heldout.reflectors.model import ModelReflector
+from heldout.reflectors.prompts import merge_prompt, rewrite_prompt
 from heldout.reflectors.reflector import MergeContext, RewriteContext
 from heldout.reflectors.reply import extract_block
-from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.reflectors.simulated.editing import Habits
 from heldout.reflectors.simulated.model import UNUSABLE_RATE, SimulatedReflector
 from heldout.splits.errors import BadInput

@@ -4,10 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.reflectors.judged import CHECK, SEED, WHOLE, pairs
 
-from heldout.reflectors.merging import merge_prompt
-from heldout.reflectors.prompts import LengthCap, Terms, retry_prompt
+from heldout.reflectors.prompts import LengthCap, Terms, merge_prompt, retry_prompt, rewrite_prompt
 from heldout.reflectors.reflector import MergeContext, RewriteContext
-from heldout.reflectors.rewriting import rewrite_prompt
 from heldout.reflectors.simulated.reading import read_request
 from heldout.splits.benchmark import NoteClass
 from heldout.students.models.chat import Message

@@ -42,8 +42,8 @@ def test_calls_come_back_whole(url, tmp_path, name):
 
 
 def test_one_run_or_one_stage(url):
-    assert [row["item"] for row in read_rows(url, "run")] == ["a", "b", "c"]
-    assert [row["item"] for row in read_rows(url, "run", "reflect")] == ["b"]
+    assert [row.item for row in read_rows(url, "run")] == ["a", "b", "c"]
+    assert [row.item for row in read_rows(url, "run", "reflect")] == ["b"]
     assert list(read_rows(url, "nobody")) == []
 
 

@@ -4,8 +4,7 @@ import pytest
 
 from heldout.splits.errors import BadInput
 from heldout.students.models.chat import Budget
-from heldout.students.models.efforts import effort_faults, nearest
-from heldout.students.models.pins import ClientKind, load_pins
+from heldout.students.models.pins import ClientKind, effort_faults, load_pins, nearest_effort
 from heldout.students.models.pins_file import parameter_faults
 
 GOOD = """
@@ -212,8 +211,8 @@ def test_an_effort_that_is_not_taken_is_refused_with_the_nearest_and_never_repla
 
 
 def test_the_nearest_effort():
-    assert nearest("none", ["low", "high"]) == "low"
-    assert nearest("max", ["low", "high"]) == "high"
-    assert nearest("minimal", ["none", "low"]) == "none"
-    assert nearest("turbo", ["none", "low"]) is None
-    assert nearest("low", []) is None
+    assert nearest_effort("none", ["low", "high"]) == "low"
+    assert nearest_effort("max", ["low", "high"]) == "high"
+    assert nearest_effort("minimal", ["none", "low"]) == "none"
+    assert nearest_effort("turbo", ["none", "low"]) is None
+    assert nearest_effort("low", []) is None

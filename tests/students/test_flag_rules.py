@@ -1,6 +1,6 @@
 import pytest
 
-from heldout.students.designs.aggregate import majority, winsorised_mean
+from heldout.students.flag_rules import majority, winsorised_mean
 
 
 def test_the_extremes_are_replaced_by_their_nearest_kept_values():

@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from heldout.splits.errors import BadInput
-from heldout.students.designs.roles import ROLES, read_roles, require
-from heldout.students.models.pins import load_pins
+from heldout.students.models.pins import ROLES, load_pins, read_roles, require
 
 SHIPPED = Path(__file__).parents[3] / "configs" / "models.yaml"
 

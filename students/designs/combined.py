@@ -1,11 +1,8 @@
-"""The coverage recipe: are the transcript's statements in the note, and the other way round?
-
-RAGAS-style. Its score is the coverage; the faithfulness of the note's own statements
-stands beside it as a figure.
-"""
+"""Judges made of two: the coverage recipe, and the union of a per-fact and a whole-note judge."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
@@ -16,7 +13,7 @@ from heldout.students.designs.checker import PerFactChecker
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget
 from heldout.students.replies import ReplyObject
-from heldout.students.student import Judgement
+from heldout.students.student import Judgement, Outcome, Student
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,11 @@ class StatementCheck:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Keyed coverage of unaudited facts, and faithfulness of the note's statements."""
+    """Are the transcript's statements in the note, and the other way round (RAGAS-style)?
+
+    The score is the keyed coverage of unaudited facts; the faithfulness of the note's own
+    statements stands beside it as a figure.
+    """
 
     checker: PerFactChecker
     statements: StatementCheck
@@ -100,3 +101,58 @@ def _supported(entry: object) -> bool | None:
     if not isinstance(word, str) or not isinstance(entry.get("text"), str):
         return None
     return {"yes": True, "no": False}.get(word.strip().casefold())
+
+
+@dataclass(frozen=True)
+class Union:
+    """The per-fact rule or a whole-note flag (after the study).
+
+    The block under study goes to `first`; `second` keeps `second_block`. Both must have a flag
+    rule. The score is 1 minus the share of the two that flag, so 1, 0.5 or 0.
+    """
+
+    first: Student
+    second: Student
+    second_block: str
+    design: str = "union"
+
+    @property
+    def frame(self) -> Frame:
+        """That of the judge whose block evolves."""
+        return self.first.frame
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """Both flag, none flags."""
+        return (0.0, 1.0)
+
+    @property
+    def calls_per_judgement(self) -> int:
+        """Those of both."""
+        return self.first.calls_per_judgement + self.second.calls_per_judgement
+
+    async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
+        """Judge `note`; a judge without an answer makes the union have none."""
+        both = await asyncio.gather(
+            self.first.judge(block, note, budget, sample),
+            self.second.judge(self.second_block, note, budget, sample),
+        )
+        calls = tuple(key for answer in both for key in answer.calls)
+        digest = next((a.facts_digest for a in both if a.facts_digest), None)
+        failed = next((a for a in both if a.outcome is not Outcome.OK), None)
+        if failed is not None:
+            return replace(failed, calls=calls, facts_digest=digest, frame_sha256=self.frame.sha256)
+        flags = [bool(answer.flag) for answer in both]
+        return Judgement(
+            score=1 - sum(flags) / len(flags),
+            outcome=Outcome.OK,
+            calls=calls,
+            assessment="; ".join(answer.assessment for answer in both),
+            flag=any(flags),
+            verdicts=both[0].verdicts,
+            facts=both[0].facts,
+            facts_digest=digest,
+            findings=tuple(finding for answer in both for finding in answer.findings),
+            figures=both[0].figures,
+            frame_sha256=self.frame.sha256,
+        )
