@@ -19,7 +19,7 @@ from heldout.gepa.candidates import Candidate, Origin, Pool, Status
 from heldout.gepa.confirmation import HeldoutJudge, HeldoutScores
 from heldout.gepa.emission import emit, withdraw
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion
-from heldout.gepa.frontier import Frontier, raw_reward, win_tie_loss
+from heldout.gepa.frontier import Frontier, valuation
 from heldout.gepa.gate.decide import decide, pre_gate
 from heldout.gepa.gate.outcome import (
     CampaignResult,
@@ -176,11 +176,7 @@ class Campaign:
     def _score_seeds(self) -> Frontier:
         self._phase(Phase.SEEDS)
         labels = [note.label for note in self.accept]
-        frontier = Frontier(
-            win_tie_loss(labels)
-            if self.search.frontier == "win_tie_loss"
-            else raw_reward(labels, self.reward)
-        )
+        frontier = Frontier(valuation(self.search.frontier, labels, self.reward))
         for seed in self.seeds:
             occasion = Occasion(Purpose.SEED, "accept", self.pool.next_id)
             accept = self.evaluator.judge(

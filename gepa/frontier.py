@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from heldout.gepa.reward import Reward, Scores, win_value
+from heldout.gepa.settings import FrontierKind
 from heldout.gepa.statistics.table import BoolArray, FloatArray
 from heldout.splits.benchmark import NoteLabel
 from heldout.splits.randomness import Part, weighted_choice
@@ -31,6 +32,11 @@ def raw_reward(labels: Sequence[NoteLabel], reward: Reward) -> Valuation:
     """Examples are all accept notes, valued by their reward (the study's way)."""
     kept = list(labels)
     return lambda scores: np.array([reward.of(label, scores) for label in kept])
+
+
+def valuation(kind: FrontierKind, labels: Sequence[NoteLabel], reward: Reward) -> Valuation:
+    """How examples are valued, by the name that a configuration has for it."""
+    return win_tie_loss(labels) if kind == "win_tie_loss" else raw_reward(labels, reward)
 
 
 class Frontier:

@@ -267,10 +267,9 @@ def _heldout_judge(
 def target_of(checked: Checked) -> str:
     """The digest of what is optimised: design, frame, model pin and budget."""
     config, pin = checked.config, checked.student.pin
-    student = build_student(config, pin)
     return target_id(
-        student.design,
-        student.frame.sha256,
+        checked.judge.design,
+        checked.judge.frame.sha256,
         {"id": pin.id, "temperature": pin.temperature, "parameters": dict(pin.parameters)},
         asdict(budget_of(config.student)),
     )

@@ -39,6 +39,7 @@ from heldout.students.models.litellm_client import priced
 from heldout.students.models.pins import ClientKind, PinnedModel, load_pins
 from heldout.students.models.pins_file import parameter_faults
 from heldout.students.simulated.effects import Scale
+from heldout.students.student import Student
 
 CHARACTERS_A_WORD = 8
 NOTHING_PROTECTED = ProtectedRuns(frozenset(), HeldoutRuns("", frozenset(), frozenset()))
@@ -56,6 +57,8 @@ class Checked(RunData):
     made: SyntheticDraw | None
     partition: Partition
     student: PinnedModel
+    judge: Student
+    """The judge as it can be looked at: frame, score range, calls; it has no caller."""
     reflector: PinnedModel
     confirmation: Amount
     notices: tuple[str, ...]
@@ -82,7 +85,8 @@ def check(config: Config, run: RunDirectory) -> Checked:
     _raise(_unpriced(config, roles))
     _raise(_stop_faults(config, student))
     check_own_parts(config)
-    _raise(_seed_faults(config))
+    judge = build_student(config, student.pin)
+    _raise(_seed_faults(config, judge))
     if student.pin.id == "sim/judge":
         Scale.of(student.pin.parameters)
     data = data_of(config, run)
@@ -97,9 +101,10 @@ def check(config: Config, run: RunDirectory) -> Checked:
         made=made,
         partition=partition,
         student=student,
+        judge=judge,
         reflector=reflector,
         confirmation=confirmation_amount(
-            _heldout_notes(loaded.benchmark, partition), config, student
+            _heldout_notes(loaded.benchmark, partition), config, student.pin, judge
         ),
         notices=(*loaded.notices, *_dropped(made)),
     )
@@ -145,14 +150,15 @@ def budget_of(section: ModelSection) -> Budget:
     return Budget(section.budget.max_tokens, section.budget.reasoning_effort)
 
 
-def confirmation_amount(notes: Iterable[Note], config: Config, student: PinnedModel) -> Amount:
+def confirmation_amount(
+    notes: Iterable[Note], config: Config, pin: ModelPin, judge: Student
+) -> Amount:
     """The most that judging the winner on held-out can cost, the drift check included.
 
     Every judging may need the retry, and every prompt the longest block the guard lets through.
     """
     confirm: ConfirmSettings = config.confirm
     judgings = confirm.samples * confirm.replicates
-    judge = build_student(config, student.pin)
     fixed = len(judge.frame.template) + length_cap(config).characters
     calls = judge.calls_per_judgement
     total = Amount()
@@ -160,7 +166,7 @@ def confirmation_amount(notes: Iterable[Note], config: Config, student: PinnedMo
         prompt = prompt_tokens_bound([Message("user", note.transcript + note.text)])
         prompt += -(-fixed // BYTES_A_TOKEN)
         tokens = prompt + config.student.budget.max_tokens
-        usd = cost_usd(student.pin, prompt, config.student.budget.max_tokens) or 0.0
+        usd = cost_usd(pin, prompt, config.student.budget.max_tokens) or 0.0
         total += Amount(calls, calls * tokens, calls * usd)
     scale = judgings + confirm.drift_share
     return Amount(int(total.calls * scale) + 1, int(total.tokens * scale) + 1, total.usd * scale)
@@ -240,10 +246,9 @@ def _stop_faults(config: Config, student: PinnedModel) -> list[Fault]:
     return [Fault("search.stop_usd", message)]
 
 
-def _seed_faults(config: Config) -> list[Fault]:
+def _seed_faults(config: Config, judge: Student) -> list[Fault]:
     """Seeds that the guard would not let through: every rewrite of them would be rejected too."""
-    frame = build_student(config, ModelPin("none")).frame
-    guard = Guard(frame, length_cap(config), NOTHING_PROTECTED)
+    guard = Guard(judge.frame, length_cap(config), NOTHING_PROTECTED)
     found = ((seed, guard.check(seed.text, {}, ())) for seed in config.seeds)
     return [
         Fault(f"seeds: {seed.name}", f"is no usable block ({why.reason}: {why.detail})")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.gepa.candidates import Origin, Status
-from heldout.gepa.frontier import Frontier, Valuation, raw_reward, win_tie_loss
+from heldout.gepa.frontier import Frontier, Valuation, valuation
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.events import (
     CandidateEvent,
@@ -223,14 +223,10 @@ class Run(RunEvents):
         return {} if frontier is None else frontier.members
 
     def _valuation(self, labels: list[NoteLabel]) -> Valuation:
-        if self.settings is None or self.settings.search.frontier == "win_tie_loss":
-            return win_tie_loss(labels)
+        assert self.settings is not None  # candidates come after the settings
         fields = {key: self.settings.reward[key] for key in RankReward.__dataclass_fields__}
-        return raw_reward(labels, RankReward(**fields))
+        return valuation(self.settings.search.frontier, labels, RankReward(**fields))
 
-    # -- held-out and the decision -----------------------------------------------------------------
-
-    @property
     def heldout(self) -> HeldoutFigures | None:
         """Held-out figures of baseline and winner, None without a look for the winner."""
         if self.gate is None or self.gate.heldout is None:
