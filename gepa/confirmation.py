@@ -31,7 +31,7 @@ class HeldoutScores:
     flags: tuple[Mapping[str, bool], ...] | None
 
     def judged(self, threshold: float | None) -> Judged:
-        """The side at a threshold frozen on accept, which is what the gate compares."""
+        """The scores at a threshold frozen on accept, which is what the gate compares."""
         return Judged(self.tables, threshold=threshold)
 
 
@@ -79,9 +79,9 @@ class HeldoutJudge:
     def winner(
         self, evaluator: Evaluator, candidate: str, block: str, baseline: tuple[str, HeldoutScores]
     ) -> Confirmation:
-        """Judge the winner, and a tenth of the notes again under the baseline block.
+        """Judge the winner, and `confirm.drift_share` of the notes again under the baseline block.
 
-        `baseline` is its block and its held-out side. Raises LooksSpent beyond the plan.
+        `baseline` is its block and its scores on held-out. Raises LooksSpent beyond the plan.
         """
         with self.vault.look(self._request(LookKind.WINNER, block)) as look:
             side = self._judge(evaluator, block, look, Purpose.CONFIRM, candidate)

@@ -88,7 +88,7 @@ class Search:
                 reason = limit
                 break
             self._iterate(iteration)
-        self.journal.append(SearchEndEvent(reason=reason, merges=self.merges))
+        self.journal.append(SearchEndEvent(reason=reason, merges=replace(self.merges)))
         return reason
 
     def _limit(self) -> FinishReason | None:

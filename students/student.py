@@ -64,7 +64,7 @@ class Judgement:
 
 
 class Student(Protocol):
-    """A judge whose instruction block can be exchanged; frozen, and built once a campaign.
+    """A judge whose instruction block can be exchanged; frozen, and built once with a caller.
 
     Heldout builds it from a `DesignContext`, which holds the pinned models, the caller and the run
     seed. `heldout.testing` checks that an own one keeps what is said here.

@@ -58,8 +58,6 @@ class Session:
     campaign: Campaign
     ledger: Ledger
     caller: Caller
-    store: CallStore
-    splits: Splits
 
 
 @dataclass
@@ -151,7 +149,7 @@ def open_session(  # noqa: PLR0913
             caller=caller,
             splits=splits,
         )
-        yield Session(campaign, judging.ledger, caller, store, splits)
+        yield Session(campaign, judging.ledger, caller)
 
 
 def _check_models(checked: Checked) -> None:

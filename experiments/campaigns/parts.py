@@ -33,8 +33,8 @@ from heldout.reflectors.prompts import Terms
 from heldout.reflectors.reflector import Reflector
 from heldout.splits.errors import BadInput, Fault
 from heldout.students.calls.answering import CompletionClient, NoCalls
+from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import DESIGNS, DesignGroup, find_design
-from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Student
 
@@ -84,9 +84,9 @@ def part_kinds() -> tuple[PartKind, ...]:
         PartKind(
             "student.design",
             {
-                name: f"{design.family} design, starts from the block {design.block_name}"
+                name: f"{design.group} design, starts from the block {design.block_name}"
                 for name, design in DESIGNS.items()
-                if design.family is not DesignGroup.CONTROL
+                if design.group is not DesignGroup.CONTROL
             },
         ),
         PartKind("reflector.kind", {"model": "asks a chat model for rewrites and merges"}),
@@ -118,22 +118,22 @@ def build_student(
     """The judge, with `pin` in every role; `occasion` buys the calls about notes afresh.
 
     Without a caller it can be looked at (frame, score range, calls), not asked. One of a person's
-    own is a `dspy.Module` with one predictor, or is called with the workshop that built-in designs
+    own is a `dspy.Module` with one predictor, or is called with the context that built-in designs
     are made in. Raises BadInput for an unknown design, for a control, which has no block, and for
     one that cannot be built.
     """
-    workshop = DesignContext(Roles.all(pin), caller or NoCalls(), config.seed, occasion=occasion)
+    context = DesignContext(Roles.all(pin), caller or NoCalls(), config.seed, occasion=occasion)
     name = config.student.design
     if is_import_path(name):
-        return _own_student(config, name, workshop)
+        return _own_student(config, name, context)
     design = find_design(name, "student.design")
-    if design.family is DesignGroup.CONTROL:
+    if design.group is DesignGroup.CONTROL:
         message = f"{design.name} is a control: it has no block that could evolve"
         raise BadInput.one("student.design", message)
-    return design.build(workshop)
+    return design.build(context)
 
 
-def _own_student(config: Config, path: str, workshop: DesignContext) -> Student:
+def _own_student(config: Config, path: str, context: DesignContext) -> Student:
     found = load(config, "student.design", path)
     try:
         if _is_dspy(found):
@@ -141,9 +141,9 @@ def _own_student(config: Config, path: str, workshop: DesignContext) -> Student:
 
             module = found() if inspect.isclass(found) else found
             return ModuleStudent(
-                module, workshop.roles.judge, workshop.caller, workshop.run_seed, workshop.occasion
+                module, context.roles.judge, context.caller, context.run_seed, context.occasion
             )
-        student: Student = found(workshop)
+        student: Student = found(context)
     except FAILS as error:
         raise BadInput.one("student.design", f"{path} cannot be built ({_told(error)})") from error
     return student
@@ -196,6 +196,8 @@ def rule_of(config: Config) -> Rule | None:
 def check_own_parts(config: Config) -> None:
     """Run the conformance tests of `heldout.testing` on every part that is not built in.
 
+    A reflector is only imported: its check needs a reply, which only its author knows.
+
     Raises BadInput that names the key and what the part does wrong.
     """
     own = dict(own_parts(config))
@@ -203,17 +205,18 @@ def check_own_parts(config: Config) -> None:
         return
     from heldout import testing  # noqa: PLC0415 (the door stands above; only own parts need it)
 
-    checks: dict[str, Callable[[], None]] = {
+    checks: dict[str, Callable[[], object]] = {
         "student.design": lambda: testing.check_student(
             lambda context: _own_student(config, config.student.design, context)
         ),
+        "reflector.kind": lambda: load(config, "reflector.kind", config.reflector.kind),
         "search.objective": lambda: testing.check_objective(objective_of(config)),
         "search.acceptance": lambda: testing.check_acceptance(acceptance_of(config)),
         "search.minibatch": lambda: testing.check_minibatch(minibatch_of(config)),
         "gate.rule": lambda: testing.check_rule(instance(config, "gate.rule", config.gate.rule)),
     }
     faults = []
-    for key in own.keys() & checks.keys():
+    for key in [key for key in checks if key in own]:
         try:
             checks[key]()
         except (AssertionError, *FAILS) as error:
@@ -290,18 +293,19 @@ def _built_in_or_own(
 def _module(name: str, folder: Path | None) -> ModuleType:
     """The module, looked for in `folder` first."""
     with _searched(folder):
-        known = sys.modules.get(name.partition(".")[0])
-        beside = None if folder is None else folder / name.partition(".")[0]
+        top = name.partition(".")[0]
+        loaded = [m for m in (sys.modules.get(top), sys.modules.get(name)) if m is not None]
         # Two folders may hold modules of one name; the one that is asked for counts.
-        if known is not None and beside is not None and _is_elsewhere(known, beside):
-            for other in [m for m in sys.modules if m.partition(".")[0] == known.__name__]:
+        if folder is not None and any(_is_elsewhere(m, folder / top) for m in loaded):
+            for other in [m for m in sys.modules if m.partition(".")[0] == top]:
                 del sys.modules[other]
         return importlib.import_module(name)
 
 
 def _is_elsewhere(module: ModuleType, beside: Path) -> bool:
     here = beside.is_dir() or beside.with_suffix(".py").is_file()
-    return here and not str(module.__file__ or beside).startswith(str(beside))
+    file = Path(module.__file__ or beside)
+    return here and not (file == beside.with_suffix(".py") or file.is_relative_to(beside))
 
 
 @contextmanager

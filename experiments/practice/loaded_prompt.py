@@ -22,8 +22,8 @@ from heldout.gepa.statistics.rates.detection import swept
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_text
 from heldout.students.calls.answering import NoCalls
+from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import find_design
-from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.frames import BLOCK_SLOT, Frame
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Student
@@ -195,8 +195,8 @@ def student_to_look_at(design: str, where: str) -> Student:
 
     Raises BadInput for a name that is not in the roster.
     """
-    shop = DesignContext(Roles.all(ModelPin("none")), NoCalls(), run_seed=0)
-    return find_design(design, where).build(shop)
+    context = DesignContext(Roles.all(ModelPin("none")), NoCalls(), run_seed=0)
+    return find_design(design, where).build(context)
 
 
 def frame_of(design: str, where: str) -> Frame:

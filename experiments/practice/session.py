@@ -19,8 +19,8 @@ from heldout.students.calls.caller import never
 from heldout.students.calls.ledger import Caps, Ledger, price_faults
 from heldout.students.calls.retry import CONCURRENCY
 from heldout.students.calls.session import JudgingSession, open_judging
+from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import find_design
-from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ChatModel
 from heldout.students.models.clients import model_faults
 from heldout.students.models.pins import PinnedModel, Pins, load_pins
@@ -110,8 +110,8 @@ class ReadyPrompt:
         Raises BadInput where this version's frame of the design is another one.
         """
         prompt = self.prompt
-        shop = DesignContext(Roles.all(self.model.pin), calls, self.seed)
-        student = find_design(prompt.design, prompt.name).build(shop)
+        context = DesignContext(Roles.all(self.model.pin), calls, self.seed)
+        student = find_design(prompt.design, prompt.name).build(context)
         if student.frame.sha256 != prompt.frame.sha256:
             message = f"the frame of design {prompt.design} has changed since"
             raise BadInput.one(prompt.name, message)

@@ -90,7 +90,7 @@ from heldout.students.calls.answering import CompletionClient as CompletionClien
 from heldout.students.calls.answering import RequestBuilder as RequestBuilder
 from heldout.students.calls.call import CallSpec as CallSpec
 from heldout.students.calls.call import Stage as Stage
-from heldout.students.designs.workshop import DesignContext as DesignContext
+from heldout.students.designs.context import DesignContext as DesignContext
 from heldout.students.frames import Frame as Frame
 from heldout.students.models.chat import Budget as Budget
 from heldout.students.models.chat import ChatModel as ChatModel

@@ -121,7 +121,7 @@ def opening(url: str) -> Iterator[None]:
         raise BadInput.one("store.url", f"{name}: not a database address ({error})") from error
     except ImportError as error:
         raise BadInput.one(
-            "store.url", f"{name}: its driver is not installed ({error}); see CONTRIBUTING.md"
+            "store.url", f"{name}: its driver is not installed ({error}); docs/models.md"
         ) from error
 
 

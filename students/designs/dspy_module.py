@@ -41,7 +41,7 @@ from heldout.students.models.chat import (
 from heldout.students.student import Judgement, Outcome, Student
 
 Build = Callable[[CompletionClient], Student]
-"""Makes the design on a caller: `lambda calls: design.build(Workshop(roles, calls, 11))`."""
+"""Makes the design on a caller: `lambda calls: design.build(DesignContext(roles, calls, 11))`."""
 
 FINISH = {
     "stop": StopReason.STOP,

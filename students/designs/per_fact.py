@@ -7,9 +7,9 @@ from dataclasses import replace
 from heldout.students.designs.capture import ANSWERED, PLACED, TRICHOTOMY, CaptureScale, PerFactRule
 from heldout.students.designs.checker import PerFactChecker
 from heldout.students.designs.combined import Coverage, StatementCheck, Union
+from heldout.students.designs.context import DesignContext
 from heldout.students.designs.facts import FactSource
 from heldout.students.designs.single import whole_note
-from heldout.students.designs.workshop import DesignContext
 from heldout.students.frames import load_block, load_frame
 from heldout.students.student import Student
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from heldout.students.answer_forms import GapListContract, VerdictLineContract, YesNoContract
 from heldout.students.contracts import Contract, ScoreContract
+from heldout.students.designs.context import DesignContext
 from heldout.students.designs.whole_note import (
     SEVEN_OR_LESS,
     FactListJudge,
     Sampled,
     WholeNoteJudge,
 )
-from heldout.students.designs.workshop import DesignContext
 from heldout.students.flag_rules import AnyListed, AtMost, Below, FlagRule
 from heldout.students.frames import load_frame
 from heldout.students.student import Student

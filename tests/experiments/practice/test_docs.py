@@ -8,7 +8,7 @@ import pytest
 from heldout.experiments.practice.promises import Promise, advice
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGES = ("applying.md", "budgets.md", "calibration.md", "data.md")
+PAGES = ("judges.md", "applying.md", "budgets.md", "calibration.md", "data.md")
 BLOCKS = [
     (name, number, text)
     for name in PAGES

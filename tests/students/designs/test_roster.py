@@ -6,8 +6,8 @@ from tests.support.answering import answer
 from tests.support.scripted import ScriptedCaller
 
 from heldout.splits.errors import BadInput
+from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import DESIGNS, ROSTER, DesignGroup, find_design
-from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.frames import load_block, load_frame
 from heldout.students.models.chat import ModelPin
 

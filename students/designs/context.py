@@ -33,7 +33,7 @@ class Roles:
 
 @dataclass(frozen=True)
 class DesignContext:
-    """Where designs are built.
+    """What a design is built from.
 
     `run_seed` enters every call about a note and none about a consultation; `occasion` buys the
     calls about notes afresh.
