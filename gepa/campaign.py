@@ -359,6 +359,7 @@ class Campaign:
 
 
 def _described(strategy: object) -> dict[str, Any]:
-    """A strategy as its name and its fields."""
+    """A strategy as its name and its fields; of a person's own, what it stands around."""
+    strategy = getattr(strategy, "part", strategy)
     fields = asdict(strategy) if is_dataclass(strategy) else {}  # type: ignore[arg-type]
     return {"name": type(strategy).__name__, **fields}

@@ -29,7 +29,7 @@ SCORE = '{"assessment": "two gaps", "score": 7.5}'
 
 @pytest.mark.parametrize("design", ROSTER, ids=lambda design: design.name)
 def test_every_design_conforms(design) -> None:
-    asks = design.family is not DesignGroup.CONTROL
+    asks = design.group is not DesignGroup.CONTROL
     check_student(design.build, lambda spec: answer(spec, well=True), asks_models=asks)
 
 

@@ -20,6 +20,7 @@ from heldout.experiments.campaigns.parts import refuse_changed
 from heldout.experiments.campaigns.running import (
     continuing,
     has_calls,
+    new_folder,
     nothing_left_of,
     only_caps,
     only_raised,
@@ -69,7 +70,8 @@ def start_family(sessions: Sequence[CampaignSession], folder: Path) -> list[Sess
     folder = folder.resolve()
     for session in sessions:
         refuse_spent_looks(session.checked, session.buyer)
-    with nothing_left_of(folder, lambda: any(has_calls(s.directory) for s in sessions)):
+    made = new_folder(folder)
+    with nothing_left_of(folder, made, lambda: any(has_calls(s.directory) for s in sessions)):
         family = sessions[0].buyer.family
         assert family is not None  # `prepare_family` declares one
         names = [session.checked.config.name for session in sessions]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -65,8 +66,52 @@ FAILS = (
     RuntimeError,
     TypeError,
     ValueError,
+    AssertionError,
+    SystemExit,
 )
 """What a person's module may raise while it is imported or built."""
+
+
+class OwnPart:
+    """A part that is not built in: what it does wrong while a run goes is a fault that names it."""
+
+    def __init__(self, key: str, path: str, part: object) -> None:
+        self.key, self.path, self.part = key, path, part
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.part, name)
+        if inspect.iscoroutinefunction(found):
+
+            async def awaited(*given: Any, **named: Any) -> Any:
+                with self._named(name):
+                    return await found(*given, **named)
+
+            return awaited
+        if not callable(found):
+            return found
+
+        def called(*given: Any, **named: Any) -> Any:
+            with self._named(name):
+                answer = found(*given, **named)
+                if name == "rank" and not _is_rank(answer):
+                    raise ValueError(f"a rank is a tuple of finite numbers, not {answer!r:.60}")
+                return answer
+
+        return called
+
+    @contextmanager
+    def _named(self, method: str) -> Iterator[None]:
+        try:
+            yield
+        except FAILS as error:
+            message = f"{self.path} failed in {method} ({_told(error)})"
+            raise BadInput.one(self.key, message) from error
+
+
+def _is_rank(answer: object) -> bool:
+    return isinstance(answer, tuple) and all(
+        isinstance(value, int | float) and math.isfinite(value) for value in answer
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +188,10 @@ def _own_student(config: Config, path: str, context: DesignContext) -> Student:
             return ModuleStudent(
                 module, context.roles.judge, context.caller, context.run_seed, context.occasion
             )
-        student: Student = found(context)
+        own: Any = OwnPart("student.design", path, found(context))
     except FAILS as error:
         raise BadInput.one("student.design", f"{path} cannot be built ({_told(error)})") from error
+    student: Student = own
     return student
 
 
@@ -164,12 +210,12 @@ def build_reflector(
         return ModelReflector(caller, terms, pin, budget, run_seed)
     found = load(config, "reflector.kind", kind)
     try:
-        own: Reflector = found(
-            caller=caller, terms=terms, pin=pin, budget=budget, run_seed=run_seed
-        )
+        own = found(caller=caller, terms=terms, pin=pin, budget=budget, run_seed=run_seed)
     except FAILS as error:
         raise BadInput.one("reflector.kind", f"{kind} cannot be built ({_told(error)})") from error
-    return own
+    guarded: Any = OwnPart("reflector.kind", kind, own)
+    reflector: Reflector = guarded
+    return reflector
 
 
 def objective_of(config: Config) -> Objective:
@@ -190,7 +236,11 @@ def minibatch_of(config: Config) -> Minibatch:
 def rule_of(config: Config) -> Rule | None:
     """The gate rule where it is not built in."""
     name = config.gate.rule
-    return instance(config, "gate.rule", name) if is_import_path(name) else None
+    if not is_import_path(name):
+        return None
+    own: Any = OwnPart("gate.rule", name, instance(config, "gate.rule", name))
+    rule: Rule = own
+    return rule
 
 
 def check_own_parts(config: Config) -> None:
@@ -209,7 +259,7 @@ def check_own_parts(config: Config) -> None:
         "student.design": lambda: testing.check_student(
             lambda context: _own_student(config, config.student.design, context)
         ),
-        "reflector.kind": lambda: load(config, "reflector.kind", config.reflector.kind),
+        "reflector.kind": lambda: _check_reflector(config),
         "search.objective": lambda: testing.check_objective(objective_of(config)),
         "search.acceptance": lambda: testing.check_acceptance(acceptance_of(config)),
         "search.minibatch": lambda: testing.check_minibatch(minibatch_of(config)),
@@ -219,10 +269,18 @@ def check_own_parts(config: Config) -> None:
     for key in [key for key in checks if key in own]:
         try:
             checks[key]()
-        except (AssertionError, *FAILS) as error:
+        except FAILS as error:
             faults.append(Fault(key, f"{own[key]} does not keep its contract ({_told(error)})"))
     if faults:
         raise BadInput(faults)
+
+
+def _check_reflector(config: Config) -> None:
+    """A class must have both methods, awaited; what else it does only its author can try."""
+    found = load(config, "reflector.kind", config.reflector.kind)
+    for name in ("rewrite", "merge") if inspect.isclass(found) else ():
+        if not inspect.iscoroutinefunction(getattr(found, name, None)):
+            raise TypeError(f"{name} must be an async method")
 
 
 def digests(config: Config) -> dict[str, str] | None:
@@ -230,7 +288,13 @@ def digests(config: Config) -> dict[str, str] | None:
 
     Raises BadInput where one cannot be imported.
     """
-    found = {path: _digest(load(config, where, path)) for where, path in own_parts(config)}
+    found = {}
+    for where, path in own_parts(config):
+        part = load(config, where, path)
+        try:
+            found[path] = _digest(part)
+        except OSError as error:
+            raise BadInput.one(where, f"the source of {path} is gone ({error.strerror})") from error
     return found or None
 
 
@@ -286,20 +350,38 @@ def _built_in_or_own(
 ) -> Part:
     if name in built_in:
         return built_in[name](config)
-    own: Part = instance(config, where, name)
-    return own
+    own: Any = OwnPart(where, name, instance(config, where, name))
+    part: Part = own
+    return part
 
 
 def _module(name: str, folder: Path | None) -> ModuleType:
-    """The module, looked for in `folder` first."""
+    """The module as its file is now, looked for in `folder` first."""
     with _searched(folder):
         top = name.partition(".")[0]
         loaded = [m for m in (sys.modules.get(top), sys.modules.get(name)) if m is not None]
-        # Two folders may hold modules of one name; the one that is asked for counts.
-        if folder is not None and any(_is_elsewhere(m, folder / top) for m in loaded):
+        # Two folders may hold modules of one name, and a file may have been edited since: what
+        # runs has to be what the digest is of.
+        elsewhere = folder is not None and any(_is_elsewhere(m, folder / top) for m in loaded)
+        if elsewhere or _SOURCES.get(name, _source(sys.modules.get(name))) != _source(
+            sys.modules.get(name)
+        ):
             for other in [m for m in sys.modules if m.partition(".")[0] == top]:
                 del sys.modules[other]
-        return importlib.import_module(name)
+        module = importlib.import_module(name)
+        _SOURCES[name] = _source(module)
+        return module
+
+
+_SOURCES: dict[str, str | None] = {}
+"""Digest of the file of each module of parts, as it was imported."""
+
+
+def _source(module: ModuleType | None) -> str | None:
+    file = getattr(module, "__file__", None)
+    if file is None or not Path(file).is_file():
+        return None
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 def _is_elsewhere(module: ModuleType, beside: Path) -> bool:

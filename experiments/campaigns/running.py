@@ -74,24 +74,36 @@ def start(checked: Checked, run_dir: Path, options: RunOptions) -> SessionResult
     run = RunDirectory(run_dir.resolve())
     buyer = new_buyer(checked.config, options)
     refuse_spent_looks(checked, buyer)
-    with nothing_left_of(run.path, lambda: has_calls(run)), run.locked():
-        write_definition(checked, run)
-        session = CampaignSession(checked=checked, directory=run, buyer=buyer, options=options)
-        return session.work()
+    made = new_folder(run.path)
+    with run.locked():
+        # Whoever came second finds the lock taken, or the run that the first one has made.
+        if not _is_free(run.path):
+            raise BadInput.one(str(run_dir), "already exists; another process began a run there")
+        with nothing_left_of(run.path, made, lambda: has_calls(run)):
+            write_definition(checked, run)
+            session = CampaignSession(checked=checked, directory=run, buyer=buyer, options=options)
+            return session.work()
 
 
-@contextmanager
-def nothing_left_of(path: Path, has_calls: Callable[[], bool]) -> Iterator[None]:
-    """A new folder at `path`, taken back where a start fails before its first call.
-
-    A folder that was there stays, empty. What can be resumed is left. Raises BadInput where the
-    folder cannot be made.
-    """
+def new_folder(path: Path) -> list[Path]:
+    """Make `path`; which folders were made for it, innermost first. Raises BadInput."""
     made = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput.one(str(path), f"cannot be made ({error.strerror})") from error
+    return made
+
+
+@contextmanager
+def nothing_left_of(
+    path: Path, made: Sequence[Path], has_calls: Callable[[], bool]
+) -> Iterator[None]:
+    """Take back what stands in `path`, and the folders `made`, where a start fails early.
+
+    Early is before its first call; what can be resumed is left. A folder that was there before
+    stays, empty. To be used by whoever holds the folder's lock: what others wrote is not ours.
+    """
     keep = False
     try:
         yield

@@ -67,7 +67,7 @@ def load_config(
     _resolve_paths(written.tree, Path.cwd())
     faults += _read_seeds(written, folder)
     try:
-        config = _validated(written.tree, stored=stored)
+        config = _validated(written.tree, asked=where if stored else None)
     except ValidationError as error:
         found = [_fault(written, where, detail) for detail in error.errors()]
         raise BadInput([*faults, *(f for f in found if f is not None)]) from None
@@ -124,12 +124,17 @@ def config_digest(path: Path) -> str:
     return sha256_json(read_yaml(path).tree)
 
 
-def _validated(tree: dict[str, Any], *, stored: bool) -> Config:
+def _validated(tree: dict[str, Any], *, asked: Mapping[Keys, str] | None) -> Config:
+    """The configuration; keys that are not known are passed over in a stored one.
+
+    `asked` are the keys set on top of a stored one, which are always to be known; None for a new
+    configuration.
+    """
     try:
         return Config.model_validate(tree)
     except ValidationError as error:
         unknown = [e["loc"] for e in error.errors() if e["type"] in UNKNOWN_KEY]
-        if not stored or len(unknown) < error.error_count():
+        if asked is None or len(unknown) < error.error_count() or any(k in asked for k in unknown):
             raise
         for *path, key in unknown:
             section: Any = tree

@@ -227,6 +227,9 @@ class Run(RunEvents):
         fields = {key: self.settings.reward[key] for key in RankReward.__dataclass_fields__}
         return valuation(self.settings.search.frontier, labels, RankReward(**fields))
 
+    # -- held-out and the decision -----------------------------------------------------------------
+
+    @property
     def heldout(self) -> HeldoutFigures | None:
         """Held-out figures of baseline and winner, None without a look for the winner."""
         if self.gate is None or self.gate.heldout is None:

@@ -24,7 +24,7 @@ from heldout.students.designs.roster import ROSTER, DesignGroup  # noqa: E402
 from heldout.students.models.chat import Budget, ModelPin  # noqa: E402
 
 NOTES = [note for consultation in benchmark(2) for note in consultation.notes]
-JUDGES = [design for design in ROSTER if design.family is not DesignGroup.CONTROL]
+JUDGES = [design for design in ROSTER if design.group is not DesignGroup.CONTROL]
 BUDGET = Budget(1500, "low")
 PIN = ModelPin("scripted/judge", temperature=0.3)
 
