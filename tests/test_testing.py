@@ -29,7 +29,7 @@ SCORE = '{"assessment": "two gaps", "score": 7.5}'
 
 @pytest.mark.parametrize("design", ROSTER, ids=lambda design: design.name)
 def test_every_design_conforms(design) -> None:
-    asks = design.family is not DesignGroup.CONTROL
+    asks = design.group is not DesignGroup.CONTROL
     check_student(design.build, lambda spec: answer(spec, well=True), asks_models=asks)
 
 
@@ -62,8 +62,8 @@ def whole_note():
 class Wrapped:
     """A good student with something changed in what it answers."""
 
-    def __init__(self, workshop, change) -> None:
-        self._student, self._change = whole_note()(workshop), change
+    def __init__(self, context, change) -> None:
+        self._student, self._change = whole_note()(context), change
 
     def __getattr__(self, name):
         return getattr(self._student, name)
@@ -84,11 +84,11 @@ class Wrapped:
 )
 def test_a_students_fault_is_named(change, message: str) -> None:
     with pytest.raises(AssertionError, match=message):
-        check_student(lambda workshop: Wrapped(workshop, change), lambda _: SCORE)
+        check_student(lambda context: Wrapped(context, change), lambda _: SCORE)
 
 
 def test_without_a_script_a_student_is_only_looked_at() -> None:
-    check_student(lambda workshop: Wrapped(workshop, lambda _: None))
+    check_student(lambda context: Wrapped(context, lambda _: None))
 
 
 @dataclass

@@ -32,9 +32,9 @@ from heldout.reflectors.model import ModelReflector
 from heldout.reflectors.prompts import Terms
 from heldout.reflectors.reflector import Reflector
 from heldout.splits.errors import BadInput, Fault
-from heldout.students.calls.answering import CompletionClient, NoCalls
+from heldout.students.calls.completion import CompletionClient, NoCalls
+from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import DESIGNS, DesignGroup, find_design
-from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Student
 
@@ -84,9 +84,9 @@ def part_kinds() -> tuple[PartKind, ...]:
         PartKind(
             "student.design",
             {
-                name: f"{design.family} design, starts from the block {design.block_name}"
+                name: f"{design.group} design, starts from the block {design.block_name}"
                 for name, design in DESIGNS.items()
-                if design.family is not DesignGroup.CONTROL
+                if design.group is not DesignGroup.CONTROL
             },
         ),
         PartKind("reflector.kind", {"model": "asks a chat model for rewrites and merges"}),
@@ -118,22 +118,22 @@ def build_student(
     """The judge, with `pin` in every role; `occasion` buys the calls about notes afresh.
 
     Without a caller it can be looked at (frame, score range, calls), not asked. One of a person's
-    own is a `dspy.Module` with one predictor, or is called with the workshop that built-in designs
+    own is a `dspy.Module` with one predictor, or is called with the context that built-in designs
     are made in. Raises BadInput for an unknown design, for a control, which has no block, and for
     one that cannot be built.
     """
-    workshop = DesignContext(Roles.all(pin), caller or NoCalls(), config.seed, occasion=occasion)
+    context = DesignContext(Roles.all(pin), caller or NoCalls(), config.seed, occasion=occasion)
     name = config.student.design
     if is_import_path(name):
-        return _own_student(config, name, workshop)
+        return _own_student(config, name, context)
     design = find_design(name, "student.design")
-    if design.family is DesignGroup.CONTROL:
+    if design.group is DesignGroup.CONTROL:
         message = f"{design.name} is a control: it has no block that could evolve"
         raise BadInput.one("student.design", message)
-    return design.build(workshop)
+    return design.build(context)
 
 
-def _own_student(config: Config, path: str, workshop: DesignContext) -> Student:
+def _own_student(config: Config, path: str, context: DesignContext) -> Student:
     found = load(config, "student.design", path)
     try:
         if _is_dspy(found):
@@ -141,9 +141,9 @@ def _own_student(config: Config, path: str, workshop: DesignContext) -> Student:
 
             module = found() if inspect.isclass(found) else found
             return ModuleStudent(
-                module, workshop.roles.judge, workshop.caller, workshop.run_seed, workshop.occasion
+                module, context.roles.judge, context.caller, context.run_seed, context.occasion
             )
-        student: Student = found(workshop)
+        student: Student = found(context)
     except FAILS as error:
         raise BadInput.one("student.design", f"{path} cannot be built ({_told(error)})") from error
     return student

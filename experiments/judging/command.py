@@ -32,8 +32,8 @@ from heldout.students.calls.caller import never
 from heldout.students.calls.ledger import Caps, price_faults
 from heldout.students.calls.retry import CONCURRENCY
 from heldout.students.calls.session import open_judging
+from heldout.students.designs.context import FACTS_BUDGET, Roles
 from heldout.students.designs.roster import ROSTER, Design, DesignGroup, find_design
-from heldout.students.designs.workshop import FACTS_BUDGET, Roles
 from heldout.students.models.chat import Budget, ChatModel
 from heldout.students.models.clients import model_faults
 from heldout.students.models.pins import PinnedModel, load_pins, read_roles, require
@@ -200,7 +200,7 @@ def _designs(names: Sequence[str]) -> list[Design]:
     """The designs by name, `all` for the whole roster; the controls stand in every roster."""
     if "all" in names:
         return list(ROSTER)
-    controls = [design.name for design in ROSTER if design.family is DesignGroup.CONTROL]
+    controls = [design.name for design in ROSTER if design.group is DesignGroup.CONTROL]
     return [find_design(name, "DESIGN") for name in dict.fromkeys([*names, *controls])]
 
 

@@ -25,10 +25,10 @@ from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans, Note, NoteLabel
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json, sha256_text
-from heldout.students.calls.answering import CompletionClient
+from heldout.students.calls.completion import CompletionClient
 from heldout.students.calls.session import all_answers
+from heldout.students.designs.context import FACTS_BUDGET, DesignContext, Roles
 from heldout.students.designs.roster import Design
-from heldout.students.designs.workshop import FACTS_BUDGET, DesignContext, Roles
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome
 
@@ -198,7 +198,7 @@ class DesignResult:
         found = measures(Judged(self.tables, self.flags))
         return DesignFigures(
             design=self.design.name,
-            family=self.design.family,
+            family=self.design.group,
             set=self.notes.name,
             clean_means=self.notes.clean_means,
             replicates=len(self.judgements),

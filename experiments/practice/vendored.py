@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 PACKAGE = "heldout_judge"
 ROOTS = (
     "heldout.experiments.practice.verdicts",
-    "heldout.students.designs.workshop",
+    "heldout.students.designs.context",
 )
 """What every export needs; the design's own module comes with it, and what they all import."""
 

@@ -38,7 +38,7 @@ from heldout.splits.benchmark import Benchmark, Note
 from heldout.splits.errors import InfrastructureFailure
 from heldout.splits.synthetic import draw
 from heldout.students.calls.call import CallSpec, Stage
-from heldout.students.designs.workshop import DesignContext, Roles
+from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget, ChatReply, ModelPin, StopReason, Usage
 from heldout.students.student import Judgement, Outcome, Student

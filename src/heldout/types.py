@@ -85,9 +85,9 @@ from heldout.splits.errors import (
     UserFault,
 )
 from heldout.splits.heldout.looks import LookEvent
-from heldout.students.calls.answering import Completion, CompletionClient, RequestBuilder
 from heldout.students.calls.call import CallSpec, Stage
-from heldout.students.designs.workshop import DesignContext
+from heldout.students.calls.completion import Completion, CompletionClient, RequestBuilder
+from heldout.students.designs.context import DesignContext
 from heldout.students.frames import Frame
 from heldout.students.models.chat import (
     Budget,

@@ -10,7 +10,7 @@ from functools import partial
 
 from heldout.splits.errors import BadInput
 from heldout.students.designs import controls, per_fact, single
-from heldout.students.designs.workshop import DesignContext
+from heldout.students.designs.context import DesignContext
 from heldout.students.frames import load_block
 from heldout.students.student import Student
 
@@ -30,7 +30,7 @@ class Design:
     """One design: its name, how it is built, and the block it starts from (None: a control)."""
 
     name: str
-    family: DesignGroup
+    group: DesignGroup
     build: Callable[[DesignContext], Student]
     block_name: str | None
 
@@ -57,11 +57,11 @@ def _grid() -> tuple[Design, ...]:
 
 
 def _named(
-    family: DesignGroup, blocks: dict[str, str], way: Callable[..., Student]
+    group: DesignGroup, blocks: dict[str, str], way: Callable[..., Student]
 ) -> tuple[Design, ...]:
     """One way of building under several names, each with its block."""
     return tuple(
-        Design(name, family, partial(way, design=name), block) for name, block in blocks.items()
+        Design(name, group, partial(way, design=name), block) for name, block in blocks.items()
     )
 
 
@@ -99,7 +99,12 @@ ROSTER: tuple[Design, ...] = (
     Design("word_count", DesignGroup.CONTROL, lambda _: controls.word_count(), None),
     Design("transcript_words", DesignGroup.CONTROL, lambda _: controls.transcript_words(), None),
     Design("constant", DesignGroup.CONTROL, lambda _: controls.constant(), None),
-    Design("random", DesignGroup.CONTROL, lambda shop: controls.random_scores(shop.run_seed), None),
+    Design(
+        "random",
+        DesignGroup.CONTROL,
+        lambda context: controls.random_scores(context.run_seed),
+        None,
+    ),
 )
 
 DESIGNS = {design.name: design for design in ROSTER}

@@ -21,8 +21,8 @@ from heldout.splits.synthetic import draw
 from heldout.students.calls.caller import Caller
 from heldout.students.calls.ledger import Caps, Ledger
 from heldout.students.calls.store import CallStore
+from heldout.students.designs.context import Roles
 from heldout.students.designs.roster import DESIGNS, ROSTER, Design
-from heldout.students.designs.workshop import Roles
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.simulated import JUDGE_ID, SimulatedJudge
 

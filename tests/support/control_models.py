@@ -14,8 +14,8 @@ from tests.support.scripted import ScriptedCaller
 
 from heldout.splits.benchmark import Note
 from heldout.students.calls.call import CallSpec
+from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import Design
-from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Judgement
 

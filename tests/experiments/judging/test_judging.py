@@ -25,8 +25,8 @@ from heldout.splits.hashing import sha256_text
 from heldout.students.calls.caller import Caller
 from heldout.students.calls.ledger import Caps, Ledger
 from heldout.students.calls.store import CallStore
+from heldout.students.designs.context import Roles
 from heldout.students.designs.roster import DESIGNS, ROSTER
-from heldout.students.designs.workshop import Roles
 from heldout.students.models.chat import Budget, ModelPin
 
 NOTES = NoteSet(

@@ -115,7 +115,7 @@ print("EVERY" + json.dumps(found))
 
 def test_every_design_with_a_block_scores_the_same_outside(tmp_path):
     rows = exports.rows(2)
-    designs = [d for d in ROSTER if d.family is not DesignGroup.CONTROL]
+    designs = [d for d in ROSTER if d.group is not DesignGroup.CONTROL]
     folders, expected = [], {}
     for design in designs:
         folder = tmp_path / design.name

@@ -9,8 +9,8 @@ from tests.support.notes import benchmark
 from tests.support.scripted import ScriptedCaller
 
 from heldout.students.calls.call import Stage
+from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import DESIGNS
-from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.models.chat import ModelPin
 from heldout.students.student import Outcome
 

@@ -10,7 +10,7 @@ from heldout.gepa.statistics.table import ScoreTable
 from heldout.students.designs.roster import ROSTER, DesignGroup
 
 NOTES = [note for consultation in benchmark(3) for note in consultation.notes]
-JUDGES = [design for design in ROSTER if design.family is not DesignGroup.CONTROL]
+JUDGES = [design for design in ROSTER if design.group is not DesignGroup.CONTROL]
 
 
 def measured(design, name):

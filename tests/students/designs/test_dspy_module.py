@@ -13,6 +13,7 @@ from tests.support.notes import benchmark  # noqa: E402
 from tests.support.scripted import ScriptedCaller  # noqa: E402
 
 from heldout.students.calls.call import Stage  # noqa: E402
+from heldout.students.designs.context import DesignContext, Roles  # noqa: E402
 from heldout.students.designs.dspy_module import (  # noqa: E402
     FrameAdapter,
     JudgeModule,
@@ -20,11 +21,10 @@ from heldout.students.designs.dspy_module import (  # noqa: E402
     example,
 )
 from heldout.students.designs.roster import ROSTER, DesignGroup  # noqa: E402
-from heldout.students.designs.workshop import DesignContext, Roles  # noqa: E402
 from heldout.students.models.chat import Budget, ModelPin  # noqa: E402
 
 NOTES = [note for consultation in benchmark(2) for note in consultation.notes]
-JUDGES = [design for design in ROSTER if design.family is not DesignGroup.CONTROL]
+JUDGES = [design for design in ROSTER if design.group is not DesignGroup.CONTROL]
 BUDGET = Budget(1500, "low")
 PIN = ModelPin("scripted/judge", temperature=0.3)
 

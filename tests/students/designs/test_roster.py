@@ -6,13 +6,13 @@ from tests.support.answering import answer
 from tests.support.scripted import ScriptedCaller
 
 from heldout.splits.errors import BadInput
+from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import DESIGNS, ROSTER, DesignGroup, find_design
-from heldout.students.designs.workshop import DesignContext, Roles
 from heldout.students.frames import load_block, load_frame
 from heldout.students.models.chat import ModelPin
 
 PIN = ModelPin("scripted/judge")
-ABLATIONS = [design for design in ROSTER if design.family is DesignGroup.ABLATION]
+ABLATIONS = [design for design in ROSTER if design.group is DesignGroup.ABLATION]
 RULES = {
     "whole_note", "faithfulness", "faithfulness_neutral", "faithfulness_omissions", "engineered",
     "coverage", "three_stage", "three_stage_widened", "union", "fact_list",
@@ -30,7 +30,7 @@ def test_conforms(design):
         Case(
             lambda caller, run_seed: built(design, caller, run_seed),
             good=lambda spec: answer(spec, well=spec.item.endswith(("0", "2", "4", "6", "8"))),
-            asks_models=design.family is not DesignGroup.CONTROL,
+            asks_models=design.group is not DesignGroup.CONTROL,
         )
     )
 
