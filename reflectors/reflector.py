@@ -81,8 +81,8 @@ class Reflector(Protocol):
 
     What it proposes is checked by the guard, whoever wrote it: no words of notes, no slots, no
     answer format, within the length cap of `Terms`. A reply without a usable block is a proposal
-    without one. Raises what the caller raises: InfrastructureFailure, CallRefused, CallMissing, or
-    one of the `Stopped`.
+    without one. Raises what the caller raises: InfrastructureFailure, CircuitOpen, CallRefused,
+    CallMissing or a `Stopped`.
     """
 
     async def rewrite(self, context: RewriteContext) -> Proposal:

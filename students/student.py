@@ -96,5 +96,5 @@ class Student(Protocol):
         independent repetitions from 0; equal arguments ask equal calls, so they are bought once.
         Several notes are judged at the same time. A reply that cannot be used after one retry is
         an outcome with score None, never a made-up score. Raises what the caller raises:
-        InfrastructureFailure, CallRefused, CallMissing, or one of the `Stopped`.
+        InfrastructureFailure, CircuitOpen, CallRefused, CallMissing or a `Stopped`.
         """

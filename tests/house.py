@@ -157,12 +157,13 @@ def long_modules(sources: Sequence[Source]) -> Count:
 
 
 def long_functions(sources: Sequence[Source]) -> Count:
-    """Functions of more than 60 lines, from `def` to the last one."""
+    """Functions of more than 60 lines; commands are left out, whose options are parameters."""
     return _places(
         f"{source.at(node)} {node.name} ({length})"
         for source in sources
         for node in ast.walk(source.tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not source.path.startswith("experiments/cli")
         and (length := (node.end_lineno or node.lineno) - node.lineno + 1) > 60
     )
 

@@ -175,15 +175,7 @@ def _campaign(
 ) -> Campaign:
     config = checked.config
     student = build_student(config, checked.student.pin, caller)
-    cap = length_cap(config)
-    seeds = tuple(Seed(seed.name, seed.text) for seed in config.seeds)
-    terms = Terms(student.frame, cap, config.reflector.payload_tokens)
-    protected = protect(
-        splits.reflect + splits.accept,
-        heldout=splits.vault.runs,
-        own=own_texts(student.frame, [seed.block for seed in seeds]),
-        has_transcripts=splits.benchmark.has_transcripts,
-    )
+    terms = Terms(student.frame, length_cap(config), config.reflector.payload_tokens)
     spending = Spending(_cost_of(caller.store))
     return Campaign(
         name=config.name,
@@ -209,8 +201,8 @@ def _campaign(
             pin=checked.reflector.pin,
             budget=budget_of(config.reflector),
         ),
-        guard=Guard(student.frame, cap, protected),
-        seeds=seeds,
+        guard=_guard(checked, student, splits),
+        seeds=tuple(Seed(seed.name, seed.text) for seed in config.seeds),
         baseline=config.baseline_name,
         reward=rank_reward(student.score_range),
         acceptance=acceptance_of(config),
@@ -229,6 +221,17 @@ def _campaign(
         simulated=checked.simulated,
         facts=card_facts(checked, splits),
     )
+
+
+def _guard(checked: Checked, student: Student, splits: Splits) -> Guard:
+    """What keeps texts of any split out of every proposal."""
+    protected = protect(
+        splits.reflect + splits.accept,
+        heldout=splits.vault.runs,
+        own=own_texts(student.frame, [seed.text for seed in checked.config.seeds]),
+        has_transcripts=splits.benchmark.has_transcripts,
+    )
+    return Guard(student.frame, length_cap(checked.config), protected)
 
 
 def _heldout_judge(

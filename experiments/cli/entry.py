@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -32,6 +32,9 @@ SetOption = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change a configuration value; repeatable."),
 ]
 Concurrency = Annotated[int, typer.Option(min=1, max=512)]
+Transcript = Annotated[
+    Literal["present", "absent"], typer.Option(help="Whether the notes have transcripts.")
+]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
 

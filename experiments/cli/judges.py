@@ -7,12 +7,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from heldout.experiments.cli.entry import Concurrency, JsonFlag, guarded, show
+from heldout.experiments.cli.entry import Concurrency, JsonFlag, Transcript, guarded, show
 from heldout.students.calls.retry import CONCURRENCY
 
 app = typer.Typer()
 
 Pairs = Annotated[Path, typer.Option("--benchmark", help="Pairs file of the benchmark.")]
+Split = Annotated[
+    Literal["reflect", "accept"] | None, typer.Option(help="Which split of --partition.")
+]
 Consultations = Annotated[
     Path | None,
     typer.Option("--consultations", help="Consultations file, or a folder of transcripts."),
@@ -93,9 +96,7 @@ def judge(
     out: Annotated[Path, typer.Option("--out", help="Directory for tables, scores and calls.")],
     consultations: Consultations = None,
     partition: Annotated[Path | None, typer.Option(help="A partition manifest.")] = None,
-    split: Annotated[
-        Literal["reflect", "accept"] | None, typer.Option(help="Which split of --partition.")
-    ] = None,
+    split: Split = None,
     model: Annotated[str | None, typer.Option(help="One model for every role.")] = None,
     models: Annotated[Path | None, typer.Option(help="A file of pins and roles.")] = None,
     block: Annotated[Path | None, typer.Option(help="Judge under this instruction block.")] = None,
@@ -108,9 +109,7 @@ def judge(
     clean_means: Annotated[
         Literal["unedited", "verified"], typer.Option(help="What the clean notes are.")
     ] = "unedited",
-    transcript: Annotated[
-        Literal["present", "absent"], typer.Option(help="Whether there are transcripts.")
-    ] = "present",
+    transcript: Transcript = "present",
     tracking: Annotated[bool, typer.Option(help="Record the roster in MLflow.")] = True,
     tracking_uri: Annotated[str | None, typer.Option(help="Where, if not the default.")] = None,
     as_json: JsonFlag = False,

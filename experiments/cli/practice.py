@@ -7,7 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from heldout.experiments.cli.entry import Concurrency, JsonFlag, Ticker, guarded, show
+from heldout.experiments.cli.entry import (
+    Concurrency,
+    JsonFlag,
+    Ticker,
+    Transcript,
+    guarded,
+    show,
+)
 from heldout.students.calls.retry import CONCURRENCY
 
 app = typer.Typer()
@@ -26,6 +33,15 @@ Temperature = Annotated[float | None, typer.Option(min=0, max=2)]
 MaxTokens = Annotated[int | None, typer.Option(min=1, help="Cap of one reply.")]
 Effort = Annotated[str | None, typer.Option(help="Reasoning effort; - sends none.")]
 Samples = Annotated[int | None, typer.Option(min=1, help="Samples that make one judging.")]
+Efforts = Annotated[str | None, typer.Option(help="Efforts, separated by commas; - sends none.")]
+TokenCaps = Annotated[str | None, typer.Option(help="Caps: one, or one a rung.")]
+SampleCounts = Annotated[str | None, typer.Option(help="Samples: one, or one a rung.")]
+Control = Annotated[
+    str | None, typer.Option(help="The block beside it; by default the run's baseline.")
+]
+Probe = Annotated[
+    bool, typer.Option("--probe", help="Judge the top blocks of a run again at larger budgets.")
+]
 Seed = Annotated[int | None, typer.Option(help="Seed of the calls; by default the run's, or 11.")]
 Usd = Annotated[float | None, typer.Option(help="Most USD to spend in all.")]
 Threshold = Annotated[float | None, typer.Option(help="Flag below this score.")]
@@ -36,31 +52,21 @@ Unconfirmed = Annotated[
     bool,
     typer.Option("--unconfirmed", help="Take a block that no gate passed; it will say so."),
 ]
-Transcript = Annotated[
-    Literal["present", "absent"], typer.Option(help="Whether the notes have transcripts.")
-]
 
 
 @app.command("rerun")
 def rerun_(
     source: PromptArgument,
-    effort: Annotated[
-        str | None, typer.Option(help="Efforts, separated by commas; - sends none.")
-    ] = None,
-    max_tokens: Annotated[str | None, typer.Option(help="Caps: one, or one a rung.")] = None,
-    samples: Annotated[str | None, typer.Option(help="Samples: one, or one a rung.")] = None,
+    effort: Efforts = None,
+    max_tokens: TokenCaps = None,
+    samples: SampleCounts = None,
     replicates: Annotated[int, typer.Option(min=1, help="Repetitions of the whole.")] = 1,
     on: Annotated[str, typer.Option(help="accept, heldout, or a benchmark file.")] = "accept",
     consultations: Annotated[
         Path | None, typer.Option(help="Consultations file of a benchmark given with --on.")
     ] = None,
-    control: Annotated[
-        str | None, typer.Option(help="The block beside it; by default the run's baseline.")
-    ] = None,
-    probe: Annotated[
-        bool,
-        typer.Option("--probe", help="Judge the top blocks of a run again at larger budgets."),
-    ] = False,
+    control: Control = None,
+    probe: Probe = False,
     out: Annotated[Path | None, typer.Option(help="Where the ladder goes.")] = None,
     acknowledge_reuse: Annotated[
         bool,
@@ -79,8 +85,7 @@ def rerun_(
     On held-out every ladder is a declared family of planned looks.
     """
     with guarded():
-        from heldout.experiments.practice import rerun, rungs  # noqa: PLC0415
-        from heldout.experiments.practice.budget_probe import budget_probe  # noqa: PLC0415
+        from heldout.experiments.practice import budget_probe, rerun, rungs  # noqa: PLC0415
         from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
         from heldout.experiments.practice.session import JudgeOptions  # noqa: PLC0415
         from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
@@ -88,25 +93,27 @@ def rerun_(
         prompt, told = load_prompt(source), Ticker().now
         own = rungs.Rung(prompt.budget, prompt.samples)
         asked = rungs.rungs_asked(own, effort, max_tokens, samples)
-        options = JudgeOptions(model, models, temperature, None, None, None, seed, concurrency, usd)
+        options = JudgeOptions(
+            model, models, temperature, seed=seed, concurrency=concurrency, usd=usd
+        )
         with stop_requests() as stop:
+            found: budget_probe.ProbeReport | rerun.RerunReport
             if probe:
-                found = budget_probe(prompt, asked, options, progress=told, stop=stop)
-                show(found.to_json() if as_json else found.text)
-                return
-            report = rerun.rerun(
-                prompt,
-                asked,
-                rerun.notes_named(on, consultations),
-                options,
-                control=load_prompt(control, "--control") if control else None,
-                replicates=replicates,
-                out=out,
-                acknowledge_reuse=acknowledge_reuse,
-                progress=told,
-                stop=stop,
-            )
-        show(report.to_json() if as_json else report.text)
+                found = budget_probe.budget_probe(prompt, asked, options, progress=told, stop=stop)
+            else:
+                found = rerun.rerun(
+                    prompt,
+                    asked,
+                    rerun.notes_named(on, consultations),
+                    options,
+                    control=load_prompt(control, "--control") if control else None,
+                    replicates=replicates,
+                    out=out,
+                    acknowledge_reuse=acknowledge_reuse,
+                    progress=told,
+                    stop=stop,
+                )
+        show(found.to_json() if as_json else found.text)
 
 
 @app.command()

@@ -139,7 +139,8 @@ def apply(  # noqa: PLR0913
     between, after which the same call goes on.
     """
     prompt.require_confirmed(unconfirmed)
-    ready = make_ready(prompt, options, [escalation] if escalation else [])
+    dearer = [escalation] if escalation else []
+    ready = make_ready(prompt, options, [options.budget_for(prompt), *dearer])
     judged_as = ready.judged_as
     chosen = threshold_for(prompt, judged_as, threshold, calibration)
     rows = read_rows(notes, transcripts=transcripts)

@@ -7,7 +7,8 @@ flatters every line alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -65,18 +66,20 @@ def combinations(
     for basis in bases:
         ours = [_once(name, result, basis, cap, pairs) for name, result in blocks.items()]
         theirs = [_once(f"control, {n}", s, basis, cap, pairs) for n, s in controls.items()]
-        found += [_combined("single", f.name, basis, f, pairs) for f in (*ours, *theirs)]
-        for name, result in blocks.items():
-            if len(result.tables) >= 3:
-                several = majority(name, result, basis, cap, pairs)
-                found.append(_combined("majority", several.name, basis, several, pairs))
-        for first, second in zip(ours, theirs, strict=True):
-            both = union(first, second)
-            found.append(_combined("union", both.name, basis, both, pairs))
-        for place, cheap in enumerate(ours):
-            for dear in ours[place + 1 :]:
-                led = escalation(cheap, dear)
-                found.append(_combined("escalation", led.name, basis, led, pairs))
+        several = [
+            majority(name, result, basis, cap, pairs)
+            for name, result in blocks.items()
+            if len(result.tables) >= 3
+        ]
+        kinds: dict[CombinationKind, Iterable[Flagger]] = {
+            "single": (*ours, *theirs),
+            "majority": several,
+            "union": map(union, ours, theirs),
+            "escalation": itertools.starmap(escalation, itertools.combinations(ours, 2)),
+        }
+        found += [
+            _combined(kind, basis, judge, pairs) for kind, made in kinds.items() for judge in made
+        ]
     return tuple(found)
 
 
@@ -135,12 +138,12 @@ def _both(
 
 
 def _combined(
-    kind: CombinationKind, name: str, basis: Basis, flagger: Flagger, pairs: PairKind
+    kind: CombinationKind, basis: Basis, flagger: Flagger, pairs: PairKind
 ) -> Combination:
     rows, table = rows_of(flagger.table, pairs), flagger.table
     return Combination(
         kind,
-        name,
+        flagger.name,
         basis,
         Count(int(flagger.flags[rows].sum()), int(rows.sum())),
         Count(int(flagger.flags[table.clean].sum()), int(table.clean.sum())),

@@ -37,6 +37,11 @@ class ImportReport:
     notices: tuple[str, ...]
 
     @property
+    def clean_notes(self) -> int:
+        """Notes without an error."""
+        return sum(len(c.clean) for c in self.benchmark)
+
+    @property
     def pairs(self) -> int:
         """Errored notes."""
         return sum(len(c.errored) for c in self.benchmark)
@@ -47,7 +52,7 @@ class ImportReport:
             "release": self.release,
             "files": [str(file.resolve()) for file in self.files],
             "consultations": len(self.benchmark.consultations),
-            "clean_notes": sum(len(c.clean) for c in self.benchmark),
+            "clean_notes": self.clean_notes,
             "pairs": self.pairs,
             "notices": list(self.notices),
             "config": {"benchmark": self._section()},
@@ -56,11 +61,10 @@ class ImportReport:
     @property
     def text(self) -> str:
         """The same for a person."""
-        found = self.to_json()
         section = [f"  {name}: {value}" for name, value in self._section().items()]
         lines = [
-            f"{self.release}: {found['consultations']} consultations, {found['clean_notes']} clean "
-            f"notes, {self.pairs} pairs",
+            f"{self.release}: {len(self.benchmark.consultations)} consultations, "
+            f"{self.clean_notes} clean notes, {self.pairs} pairs",
             *self.notices,
             "benchmark:",
             *section,

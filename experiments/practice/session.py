@@ -53,6 +53,10 @@ class JudgeOptions:
     usd: float | None = None
     doubles: Mapping[str, ChatModel] = field(default_factory=dict)
 
+    def budget_for(self, prompt: LoadedPrompt) -> Budget:
+        """What one call may spend."""
+        return budget_asked(prompt, self.effort, self.max_tokens) or prompt.budget
+
 
 @dataclass(frozen=True)
 class JudgedAs:
@@ -149,14 +153,14 @@ class PromptSession:
 
 
 def make_ready(
-    prompt: LoadedPrompt, options: JudgeOptions, budgets: Sequence[Budget] = ()
+    prompt: LoadedPrompt, options: JudgeOptions, budgets: Sequence[Budget] | None = None
 ) -> ReadyPrompt:
     """`prompt` as `options` want it judged, checked before anything is sent or written.
 
-    `budgets` are what it will be judged at beside the one asked for. Raises BadInput for a model
-    that is not pinned, an effort it does not take, a price that a cap needs.
+    `budgets` are what it will be judged at, by default the one of `options`. Raises BadInput for a
+    model that is not pinned, an effort it does not take, a price that a cap needs.
     """
-    budget = budget_asked(prompt, options.effort, options.max_tokens) or prompt.budget
+    budget = options.budget_for(prompt)
     config = config_of(prompt)
     pins = load_pins(options.models or (None if config is None else config.models))
     if options.model is None:
@@ -169,7 +173,7 @@ def make_ready(
         pin = replace(pin, temperature=options.temperature)
     model = replace(model, pin=pin)
     faults = price_faults({"judge": pin}, Caps(usd=options.usd))
-    for wanted in (budget, *budgets):
+    for wanted in [budget] if budgets is None else budgets:
         faults += model_faults(model, wanted, "--effort")
     if faults:
         raise BadInput(list(dict.fromkeys(faults)))

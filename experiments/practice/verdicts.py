@@ -33,10 +33,9 @@ class Verdict:
     outcome: str
     assessment: str
     named: tuple[ReportedGap, ...]
-    calls: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the calls."""
+        """`{status, score, flag, named, assessment}`."""
         return {
             "status": self.outcome,
             "score": self.score,
@@ -107,7 +106,6 @@ def verdict(judgements: list[Judgement], threshold: float | None) -> Verdict:
         outcome=str(Outcome.OK if scores else told.outcome),
         assessment=told.assessment,
         named=named_facts(told),
-        calls=tuple(key for j in judgements for key in j.calls),
     )
 
 

