@@ -9,8 +9,8 @@ from heldout.reflectors.prompts import Prompt, Terms, merge_prompt, retry_prompt
 from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
 from heldout.reflectors.reply import ExtractedBlock, extract_block
 from heldout.splits.randomness import call_seed
-from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.call import CallSpec, Stage
+from heldout.students.calls.completion import CompletionClient
 from heldout.students.models.chat import Budget, Message, ModelPin
 
 ATTEMPTS = 2

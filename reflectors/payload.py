@@ -27,14 +27,13 @@ class Payload:
     """Traces that fit a budget.
 
     `cases` and `notes` are text for the prompt. `shown` and `left_out` are ids of errored notes,
-    failures first; `notes_left_out` are ids of clean twins whose full text had no room.
+    failures first.
     """
 
     cases: str
     notes: str
     shown: tuple[str, ...]
     left_out: tuple[str, ...]
-    notes_left_out: tuple[str, ...]
 
 
 def truncation_note(left_out: int) -> str:
@@ -66,23 +65,15 @@ def pack(pairs: Sequence[JudgedPair], tokens: int, *, full_notes: bool) -> Paylo
         room -= cost
         traces.append(text)
         shown.append(pair)
-    notes = _pack_notes(shown, room) if full_notes else _NoteTexts("", ())
     return Payload(
         "\n\n".join(traces) or "(no case)",
-        notes.text,
+        _pack_notes(shown, room) if full_notes else "",
         tuple(pair.errored.id for pair in shown),
         tuple(left_out),
-        notes.left_out,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _NoteTexts:
-    text: str
-    left_out: tuple[str, ...]
-
-
-def _pack_notes(shown: Sequence[JudgedPair], room: int) -> _NoteTexts:
+def _pack_notes(shown: Sequence[JudgedPair], room: int) -> str:
     """Full clean twins in at most `room` tokens, each once, under the numbers of its cases."""
     cases: dict[str, list[int]] = {}
     texts: dict[str, str] = {}
@@ -90,17 +81,13 @@ def _pack_notes(shown: Sequence[JudgedPair], room: int) -> _NoteTexts:
         cases.setdefault(pair.clean.id, []).append(number)
         texts[pair.clean.id] = pair.clean.text
     entries: list[str] = []
-    left_out: list[str] = []
     head = "The clean twins in full, to see what kind of note this is:\n<clean_notes>\n"
     tail = "\n</clean_notes>\n\n"
     room -= estimate_tokens(head + tail)
     for note, numbers in cases.items():
         entry = f"## Clean twin of case {', '.join(map(str, numbers))}\n{texts[note].strip()}"
         cost = estimate_tokens(entry) + 1
-        if cost > room:
-            left_out.append(note)
-            continue
-        room -= cost
-        entries.append(entry)
-    text = f"{head}{chr(10).join(entries)}{tail}" if entries else ""
-    return _NoteTexts(text, tuple(left_out))
+        if cost <= room:
+            room -= cost
+            entries.append(entry)
+    return f"{head}{chr(10).join(entries)}{tail}" if entries else ""

@@ -81,11 +81,6 @@ class ScoreContract:
         return score if isinstance(score, Violation) else Answer(score, read_assessment(found))
 
 
-def parse_whole_note(text: str) -> Answer | Violation:
-    """Read `{"assessment": text, "score": 0..10}`."""
-    return ScoreContract().parse(text)
-
-
 def last_with(text: str, field: str) -> ReplyObject | Violation:
     """The last JSON object of `text` that has `field`, given once or without contradiction."""
     last, found = None, False

@@ -178,7 +178,7 @@ def _pinned(model: PinnedModel, section: ModelSection) -> PinnedModel:
     temperature = pin.temperature if section.temperature is None else section.temperature
     parameters = {**pin.parameters, **section.parameters}
     pinned = replace(model, pin=replace(pin, temperature=temperature, parameters=parameters))
-    return priced(pinned) if pinned.door is ClientKind.LITELLM else pinned
+    return priced(pinned) if pinned.client is ClientKind.LITELLM else pinned
 
 
 def _drawn(config: Config, source: BenchmarkSource) -> SyntheticDraw | None:

@@ -33,7 +33,7 @@ from heldout.reflectors.model import ModelReflector
 from heldout.reflectors.prompts import Terms
 from heldout.reflectors.reflector import Reflector
 from heldout.splits.errors import BadInput, Fault
-from heldout.students.calls.answering import CompletionClient, NoCalls
+from heldout.students.calls.completion import CompletionClient, NoCalls
 from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import DESIGNS, DesignGroup, find_design
 from heldout.students.models.chat import Budget, ModelPin

@@ -25,7 +25,7 @@ from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans, Note, NoteLabel
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json, sha256_text
-from heldout.students.calls.answering import CompletionClient
+from heldout.students.calls.completion import CompletionClient
 from heldout.students.calls.session import all_answers
 from heldout.students.designs.context import FACTS_BUDGET, DesignContext, Roles
 from heldout.students.designs.roster import Design

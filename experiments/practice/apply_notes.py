@@ -33,7 +33,7 @@ from heldout.splits.errors import BadInput, CallRefused
 from heldout.splits.hashing import sha256_json
 from heldout.students.calls.caller import never
 from heldout.students.calls.ledger import Caps, Ledger
-from heldout.students.designs.blindness import NoteLeaked
+from heldout.students.designs.facts import NoteLeaked
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome
 

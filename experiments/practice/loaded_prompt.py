@@ -21,7 +21,7 @@ from heldout.gepa.record.run import Run, load_run
 from heldout.gepa.statistics.rates.detection import swept
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_text
-from heldout.students.calls.answering import NoCalls
+from heldout.students.calls.completion import NoCalls
 from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import find_design
 from heldout.students.frames import BLOCK_SLOT, Frame

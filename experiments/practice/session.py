@@ -14,8 +14,8 @@ from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import existing_run
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput
-from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.caller import never
+from heldout.students.calls.completion import CompletionClient
 from heldout.students.calls.ledger import Caps, Ledger, price_faults
 from heldout.students.calls.retry import CONCURRENCY
 from heldout.students.calls.session import JudgingSession, open_judging

@@ -85,11 +85,11 @@ from heldout.splits.errors import StopRequested as StopRequested
 from heldout.splits.errors import StoreUnavailable as StoreUnavailable
 from heldout.splits.errors import UserFault as UserFault
 from heldout.splits.heldout.looks import LookEvent as LookEvent
-from heldout.students.calls.answering import Completion as Completion
-from heldout.students.calls.answering import CompletionClient as CompletionClient
-from heldout.students.calls.answering import RequestBuilder as RequestBuilder
 from heldout.students.calls.call import CallSpec as CallSpec
 from heldout.students.calls.call import Stage as Stage
+from heldout.students.calls.completion import Completion as Completion
+from heldout.students.calls.completion import CompletionClient as CompletionClient
+from heldout.students.calls.completion import RequestBuilder as RequestBuilder
 from heldout.students.designs.context import DesignContext as DesignContext
 from heldout.students.frames import Frame as Frame
 from heldout.students.models.chat import Budget as Budget

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import CompletionClient, ReadReply, ask_keyed
 from heldout.students.calls.call import Stage
+from heldout.students.calls.completion import CompletionClient, ReadReply, ask_keyed
 from heldout.students.designs.facts import SHARED_SEED, FactSheet, FactSource, shared_spec
 from heldout.students.fact_contracts import KeyedContract
 from heldout.students.frames import Frame

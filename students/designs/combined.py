@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import ReadReply, RequestBuilder, ask
 from heldout.students.calls.call import Stage
+from heldout.students.calls.completion import ReadReply, RequestBuilder, ask
 from heldout.students.contracts import Violation, ViolationKind, last_with
 from heldout.students.designs.checker import PerFactChecker
 from heldout.students.frames import Frame
@@ -22,15 +22,15 @@ class StatementCheck:
 
     frame: Frame
     block: str
-    asking: RequestBuilder
+    requests: RequestBuilder
 
     async def share(self, note: Note, budget: Budget, sample: int) -> ReadReply[float]:
         """Share of statements supported, in [0, 1]."""
         prompt = self.frame.render(
             {"transcript": note.transcript, "note": note.text, "block": self.block}
         )
-        spec = self.asking.spec(Stage.JUDGE, note, prompt, budget, sample)
-        return await ask(self.asking.caller, spec, parse_statements, self.asking.run_seed)
+        spec = self.requests.spec(Stage.JUDGE, note, prompt, budget, sample)
+        return await ask(self.requests.caller, spec, parse_statements, self.requests.run_seed)
 
 
 @dataclass(frozen=True)

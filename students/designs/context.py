@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.students.calls.answering import CompletionClient, RequestBuilder
 from heldout.students.calls.call import Stage
+from heldout.students.calls.completion import CompletionClient, RequestBuilder
 from heldout.students.designs.audit import Audited
+from heldout.students.designs.checker import SecondLook
 from heldout.students.designs.facts import Extraction
-from heldout.students.designs.second_look import SecondLook
 from heldout.students.frames import load_frame
 from heldout.students.models.chat import Budget, ModelPin
 
@@ -72,8 +72,8 @@ class DesignContext:
 
     def second_look(self) -> SecondLook:
         """The second look at absences."""
-        return SecondLook(load_frame("second_look"), self.asking(self.roles.second_look))
+        return SecondLook(load_frame("second_look"), self.requests(self.roles.second_look))
 
-    def asking(self, pin: ModelPin) -> RequestBuilder:
+    def requests(self, pin: ModelPin) -> RequestBuilder:
         """How `pin` is asked about notes."""
         return RequestBuilder(pin, self.caller, self.run_seed, self.occasion)

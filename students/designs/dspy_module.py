@@ -27,8 +27,8 @@ from dspy.utils.exceptions import AdapterParseError
 from heldout.splits.benchmark import Note, NoteClass, NoteLabel
 from heldout.splits.errors import HeldoutError, InfrastructureFailure
 from heldout.splits.randomness import call_seed
-from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.call import CallSpec, Stage
+from heldout.students.calls.completion import CompletionClient
 from heldout.students.frames import Frame
 from heldout.students.models.chat import (
     Budget,

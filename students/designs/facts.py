@@ -1,4 +1,7 @@
-"""Facts of a consultation: what the per-fact designs check a note against."""
+"""Facts of a consultation: what the per-fact designs check a note against.
+
+The stages that make them read the transcript alone; a prompt that holds words of a note is refused.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,51 @@ from functools import cached_property, partial
 from typing import Protocol
 
 from heldout.splits.benchmark import Note
+from heldout.splits.errors import HeldoutError
 from heldout.splits.hashing import content_id, sha256_json
 from heldout.splits.randomness import call_seed
-from heldout.students.calls.answering import CompletionClient, ReadReply, ask
 from heldout.students.calls.call import CallSpec, Stage
-from heldout.students.designs.blindness import assert_blind
+from heldout.students.calls.completion import CompletionClient, ReadReply, ask
 from heldout.students.fact_contracts import StatedFact, parse_facts
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget, Message, ModelPin
+
+WINDOW = 120
+"""Length in characters of the three windows (start, middle, end) looked for."""
+
+
+class NoteLeaked(HeldoutError):
+    """A transcript-only prompt about `consultation` holds words of one of its notes."""
+
+    def __init__(self, consultation: str, stage: str) -> None:
+        self.consultation, self.stage = consultation, stage
+        super().__init__(
+            f"consultation {consultation}: the prompt of stage «{stage}» contains part of a note, "
+            "although this stage must see the transcript alone; check the transcript file and the "
+            "frame"
+        )
+
+
+def squeezed(text: str) -> str:
+    """Letter case and runs of white space normalised."""
+    return " ".join(text.casefold().split())
+
+
+def windows(text: str) -> tuple[str, ...]:
+    """Start, middle and end of a note, normalised; a shorter note is one window, an empty none."""
+    note = squeezed(text)
+    if len(note) <= WINDOW:
+        return (note,) if note else ()
+    middle = (len(note) - WINDOW) // 2
+    return (note[:WINDOW], note[middle : middle + WINDOW], note[-WINDOW:])
+
+
+def assert_blind(prompt: str, notes: Iterable[str], consultation: str, stage: str) -> None:
+    """Raise NoteLeaked if a window of any of `notes` occurs in `prompt`."""
+    seen = squeezed(prompt)
+    if any(window in seen for note in notes for window in windows(note)):
+        raise NoteLeaked(consultation, stage)
+
 
 FACT_ID_DIGITS = 8
 """Digits of a fact id in prompts: 32 bits, ample within one consultation, few tokens."""

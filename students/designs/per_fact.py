@@ -18,60 +18,62 @@ WIDENED = PerFactRule(("critical", "supporting"))
 ANY_FACT = PerFactRule(None)
 
 
-def checker(shop: DesignContext, design: str, frame: str, source: FactSource) -> PerFactChecker:
+def checker(context: DesignContext, design: str, frame: str, source: FactSource) -> PerFactChecker:
     """The keyed check of the facts of `source`."""
     return PerFactChecker(
         load_frame(frame),
-        shop.roles.judge,
-        shop.caller,
-        shop.run_seed,
+        context.roles.judge,
+        context.caller,
+        context.run_seed,
         source,
-        occasion=shop.occasion,
+        occasion=context.occasion,
         design=design,
     )
 
 
-def two_stage(shop: DesignContext) -> Student:
+def two_stage(context: DesignContext) -> Student:
     """Extraction and check; score the share present, no rule of its own."""
-    return checker(shop, "per_fact_checker", "check", shop.extraction())
+    return checker(context, "per_fact_checker", "check", context.extraction())
 
 
 def three_stage(
-    shop: DesignContext, design: str = "three_stage", rule: PerFactRule = CRITICAL
+    context: DesignContext, design: str = "three_stage", rule: PerFactRule = CRITICAL
 ) -> PerFactChecker:
     """Extraction, audit, graded check and second look; flagged by the per-fact rule."""
-    graded = checker(shop, design, "check_graded", shop.audited())
-    return replace(graded, scale=TRICHOTOMY, second_look=shop.second_look(), rule=rule)
+    graded = checker(context, design, "check_graded", context.audited())
+    return replace(graded, scale=TRICHOTOMY, second_look=context.second_look(), rule=rule)
 
 
-def three_stage_widened(shop: DesignContext) -> Student:
+def three_stage_widened(context: DesignContext) -> Student:
     """The same verdicts with the rule widened to supporting facts."""
-    return three_stage(shop, "three_stage_widened", WIDENED)
+    return three_stage(context, "three_stage_widened", WIDENED)
 
 
-def checklist(shop: DesignContext) -> Student:
+def checklist(context: DesignContext) -> Student:
     """About 25 items from the transcript, answered one by one."""
-    return _scaled(checker(shop, "checklist", "check_items", shop.checklist()), ANSWERED)
+    return _scaled(checker(context, "checklist", "check_items", context.checklist()), ANSWERED)
 
 
-def coverage(shop: DesignContext) -> Student:
+def coverage(context: DesignContext) -> Student:
     """Unaudited statements and their coverage, with the faithfulness of the note's own."""
-    wide = checker(shop, "coverage", "check", shop.extraction("extract_wide"))
+    wide = checker(context, "coverage", "check", context.extraction("extract_wide"))
     statements = StatementCheck(
-        load_frame("statements"), load_block("statements"), shop.asking(shop.roles.judge)
+        load_frame("statements"), load_block("statements"), context.requests(context.roles.judge)
     )
     return Coverage(replace(wide, rule=ANY_FACT), statements)
 
 
-def section_coverage(shop: DesignContext) -> Student:
+def section_coverage(context: DesignContext) -> Student:
     """Experimental: coverage within the section a fact belongs to."""
-    placed = checker(shop, "section_coverage", "check_placed", shop.extraction("extract_placed"))
+    placed = checker(
+        context, "section_coverage", "check_placed", context.extraction("extract_placed")
+    )
     return _scaled(placed, PLACED)
 
 
-def union(shop: DesignContext) -> Student:
+def union(context: DesignContext) -> Student:
     """The per-fact rule or the whole-note judge's flag."""
-    return Union(three_stage(shop), whole_note(shop), load_block("whole_note"))
+    return Union(three_stage(context), whole_note(context), load_block("whole_note"))
 
 
 def _scaled(base: PerFactChecker, scale: CaptureScale) -> PerFactChecker:

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import CompletionClient, RequestBuilder, ask
 from heldout.students.calls.call import Stage
+from heldout.students.calls.completion import CompletionClient, RequestBuilder, ask
 from heldout.students.contracts import Answer, Contract, ScoreContract
 from heldout.students.designs.facts import FactSource
 from heldout.students.flag_rules import AtMost, FlagRule, winsorised_mean
@@ -53,8 +53,8 @@ class WholeNoteJudge:
 
     async def answer(self, prompt: str, note: Note, budget: Budget, sample: int) -> Judgement:
         """The judgement of `note` that `prompt` asks for."""
-        asking = RequestBuilder(self.pin, self.caller, self.run_seed, self.occasion)
-        spec = asking.spec(Stage.JUDGE, note, prompt, budget, sample)
+        requests = RequestBuilder(self.pin, self.caller, self.run_seed, self.occasion)
+        spec = requests.spec(Stage.JUDGE, note, prompt, budget, sample)
         read = await ask(self.caller, spec, self.contract.parse, self.run_seed)
         if read.value is None:
             return read.failed(self.frame)

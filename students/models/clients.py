@@ -26,7 +26,7 @@ async def open_models(
         for model in models:
             if model.pin.id in opened:
                 continue
-            if model.door is ClientKind.SIMULATED:
+            if model.client is ClientKind.SIMULATED:
                 opened[model.pin.id] = simulated[model.pin.id]
                 continue
             connected = _connected(model)
@@ -36,7 +36,7 @@ async def open_models(
 
 
 def _connected(model: PinnedModel) -> OpenAICompatibleModel | LiteLLMModel:
-    if model.door is ClientKind.DIRECT and model.api_base is not None:
+    if model.client is ClientKind.DIRECT and model.api_base is not None:
         return OpenAICompatibleModel(model.api_base, model.key_env, cap_field=model.cap_field)
 
     return LiteLLMModel(model.api_base, model.key_env)
@@ -48,7 +48,7 @@ def model_faults(model: PinnedModel, budget: Budget, where: str) -> list[Fault]:
     `where` is the option that asks for it. Imports LiteLLM for a model that is called through it.
     """
     faults = effort_faults(model, budget, where)
-    if faults or model.door is not ClientKind.LITELLM:
+    if faults or model.client is not ClientKind.LITELLM:
         return faults
 
     return check_parameters(model, budget, where)

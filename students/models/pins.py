@@ -46,7 +46,7 @@ class PinnedModel:
 
     name: str
     pin: ModelPin
-    door: ClientKind
+    client: ClientKind
     api_base: str | None = None
     key_env: str | None = None
     efforts: tuple[str, ...] | None = None
@@ -112,7 +112,7 @@ def _pinned(name: str, entry: Entry) -> PinnedModel:
     return PinnedModel(
         name=name,
         pin=pin,
-        door=(entry.door and ClientKind(entry.door))
+        client=(entry.door and ClientKind(entry.door))
         or (ClientKind.DIRECT if direct else ClientKind.LITELLM),
         api_base=entry.api_base,
         key_env=entry.key_env,
@@ -161,11 +161,11 @@ def require(roles: Mapping[str, PinnedModel], needed: Iterable[str], where: str)
 def effort_faults(model: PinnedModel, budget: Budget, where: str) -> list[Fault]:
     """What is wrong with the effort `budget` asks of `model`; `where` is the option that asks."""
     effort = budget.reasoning_effort
-    if effort is None or model.door is ClientKind.SIMULATED:
+    if effort is None or model.client is ClientKind.SIMULATED:
         return []
     place = f"{where} {model.pin.id}"
     if model.efforts is None:
-        if model.door is ClientKind.LITELLM:
+        if model.client is ClientKind.LITELLM:
             return []
         return [
             Fault(

@@ -29,7 +29,7 @@ class Clause:
     negated: bool
 
 
-_STARTS = "|".join(sorted(VERBS, key=len, reverse=True))
+_STARTS = "|".join(sorted(sorted(VERBS), key=len, reverse=True))  # the same in every process
 TABLE = WordTable("heldout.students.simulated", "clauses.yaml", STARTS=_STARTS)
 _SENTENCE = TABLE.pattern("sentence")
 _ABBREVIATION = TABLE.pattern("abbreviation", re.I)

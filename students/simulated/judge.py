@@ -1,38 +1,46 @@
-"""The simulated judge, `sim/judge`: a deterministic program that sees only its messages."""
+"""The simulated judge, `sim/judge`, and the placebo, `sim/placebo`: they see their messages only.
+
+The judge's score depends on its block; the placebo's differs from block to block and knows nothing
+of it.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable
+from statistics import NormalDist
 
+from heldout.splits.randomness import uniform
 from heldout.students.models.chat import Budget, ChatReply, ChatRequest, StopReason, Usage
-from heldout.students.simulated.contracts import (
-    audit,
-    check,
-    extract,
-    gap_list,
-    second_look,
-    statements,
-    verdict,
-    whole_note,
+from heldout.students.simulated import fact_contracts, note_contracts
+from heldout.students.simulated.effects import EFFECTS
+from heldout.students.simulated.prompt import (
+    TOKENS_A_WORD,
+    Draft,
+    SeenPrompt,
+    prompt_of,
+    tokens_of,
 )
-from heldout.students.simulated.contracts.draft import TOKENS_A_WORD, Draft, tokens_of
-from heldout.students.simulated.prompt import SeenPrompt, prompt_of
+from heldout.students.simulated.reading import digest_of
 from heldout.students.simulated.working import Mind
 
 JUDGE_ID = "sim/judge"
+PLACEBO_ID = "sim/placebo"
+_USUAL_WORDS = 150
 
 _CONTRACTS: tuple[tuple[str, Callable[[SeenPrompt, Mind], Draft]], ...] = (
-    ('{"facts"', extract.facts),
-    ('{"items"', extract.items),
-    ('{"grades"', audit.answer),
-    ('{"quotes"', second_look.answer),
-    ('{"verdicts"', check.answer),
-    ('{"statements"', statements.answer),
-    ('{"missing"', gap_list.answer),
-    ("VERDICT: PASS", verdict.verdict_line),
-    ('"answer"', verdict.yes_no),
-    ("from 1 to 5", verdict.one_to_five),
-    ('"score"', whole_note.answer),
+    ('{"facts"', fact_contracts.facts),
+    ('{"items"', fact_contracts.items),
+    ('{"grades"', fact_contracts.audit),
+    ('{"quotes"', fact_contracts.second_look),
+    ('{"verdicts"', fact_contracts.check),
+    ('{"statements"', note_contracts.statements),
+    ('{"missing"', note_contracts.gap_list),
+    ("VERDICT: PASS", note_contracts.verdict_line),
+    ('"answer"', note_contracts.yes_no),
+    ("from 1 to 5", note_contracts.one_to_five),
+    ('"score"', note_contracts.whole_note),
 )
 """What stands in an output contract, and who answers it; the first that fits."""
 
@@ -61,6 +69,28 @@ class SimulatedJudge:
                     draft = answerer(prompt, mind)
                     break
         return reply_from(draft, request)
+
+
+class SimulatedPlacebo:
+    """Scores a note by what it is and by noise drawn from the whole message list.
+
+    The first part grows a little with the length of the note and does not see the block, so every
+    candidate has the same true quality; the noise differs from block to block and, above
+    temperature 0, from seed to seed.
+    """
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answer `request`."""
+        return self.answer(request)
+
+    def answer(self, request: ChatRequest) -> ChatReply:
+        """The reply, without waiting."""
+        prompt = prompt_of(request.messages)
+        if prompt is None or '"score"' not in prompt.contract:
+            return reply_from(Draft("I cannot tell what is asked of me.", 0.0), request)
+        score = _score(request, prompt.note)
+        text = json.dumps({"assessment": "An overall impression.", "score": score})
+        return reply_from(Draft(text, 0.0), request)
 
 
 def reply_from(draft: Draft, request: ChatRequest) -> ChatReply:
@@ -95,3 +125,13 @@ def _cut(text: str, max_tokens: int) -> str:
         while end < len(text) and not text[end].isspace():
             end += 1
     return text[:end]
+
+
+def _score(request: ChatRequest, note: str) -> float:
+    table = EFFECTS
+    words = max(1, len(note.split()))
+    centre = table.placebo_centre + table.placebo_slope * math.log(words / _USUAL_WORDS)
+    messages = digest_of("\x1f".join(f"{m.role}\x1e{m.content}" for m in request.messages))
+    point = uniform("placebo", messages, request.seed if request.pin.temperature > 0 else 0)
+    noise = NormalDist(0.0, table.placebo_spread).inv_cdf(min(max(point, 1e-12), 1 - 1e-12))
+    return round(min(10.0, max(0.0, centre + noise)), 1)

@@ -1,7 +1,8 @@
-"""What a frame asks: its parts, found again in the rendered messages."""
+"""What a frame asks, its parts found again in the rendered messages, and what is handed back."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +10,12 @@ from functools import lru_cache
 
 from heldout.students.models.chat import Message
 
-_SEAM = re.compile(r"\n</(?P<shut>[a-z_]+)>\n\s*<(?P<open>[a-z_]+)>\n")
-_FIRST = re.compile(r"(?:^|\n)<(?P<open>transcript|facts|items|note|instructions)>\n")
+_SEAM = re.compile(r"\n</([a-z_]+)>\n\s*<([a-z_]+)>\n")
+_FIRST = re.compile(r"(?:^|\n)<(transcript|facts|items|note|instructions)>\n")
 ORDER = ("transcript", "facts", "items", "note", "instructions", "answer_format")
 """Parts in the order in which frames hold them; a frame may leave some out."""
+
+TOKENS_A_WORD = 1.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,23 @@ class SeenPrompt:
     facts: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A reply before the token cap is applied.
+
+    `text` is the answer; `working` the tokens spent on the way to it, which a reasoning effort
+    hides and which otherwise count as written.
+    """
+
+    text: str
+    working: float
+
+
+def tokens_of(text: str) -> int:
+    """Tokens of `text`, estimated from its words."""
+    return math.ceil(len(text.split()) * TOKENS_A_WORD)
+
+
 def prompt_of(messages: Sequence[Message]) -> SeenPrompt | None:
     """The frame in `messages`, None if there is none.
 
@@ -40,6 +60,16 @@ def prompt_of(messages: Sequence[Message]) -> SeenPrompt | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Seam:
+    """Where one part ends and the next begins: `end` is where its text starts."""
+
+    shut: str
+    open: str
+    start: int
+    end: int
+
+
 @lru_cache(maxsize=64)
 def parse(text: str) -> SeenPrompt | None:
     """The parts of a rendered frame.
@@ -48,42 +78,38 @@ def parse(text: str) -> SeenPrompt | None:
     the last is the frame's, for what a note holds stands before them; between the texts the first.
     """
     first = _FIRST.search(text)
-    seams = [m for m in _SEAM.finditer(text) if m["open"] in ORDER and m["shut"] in ORDER]
-    closing = [m for m in seams if m["open"] == "answer_format"]
+    found = (_Seam(m.group(1), m.group(2), m.start(), m.end()) for m in _SEAM.finditer(text))
+    seams = [seam for seam in found if seam.open in ORDER and seam.shut in ORDER]
+    closing = [seam for seam in seams if seam.open == "answer_format"]
     if first is None or not closing:
         return None
-    parts: dict[str, str] = {}
+    contract_seam, block = closing[-1], ""
     end = text.rfind("\n</answer_format>")
-    parts["answer_format"] = text[closing[-1].end() : end if end > 0 else len(text)]
-    before, name = closing[-1].start(), closing[-1]["shut"]
-    into = [m for m in seams if m["open"] == name and m.end() <= before + 1]
-    if name == "instructions" and into:
-        seam = into[-1]
-        parts[name] = text[seam.end() : before]
-        name, before = seam["shut"], seam.start()
-    parts |= _texts(text, first, [m for m in seams if m.end() <= before + 1], name, before)
-    return SeenPrompt(
-        transcript=parts.get("transcript", ""),
-        note=parts.get("note", ""),
-        block=parts.get("instructions", ""),
-        contract=parts["answer_format"],
-        facts=_listed(parts.get("facts") or parts.get("items") or ""),
-    )
+    contract = text[contract_seam.end : end if end > 0 else len(text)]
+    last, before = contract_seam.shut, contract_seam.start
+    into = [seam for seam in seams if seam.open == last and seam.end <= before + 1]
+    if last == "instructions" and into:
+        block = text[into[-1].end : before]
+        last, before = into[-1].shut, into[-1].start
+    inner = [seam for seam in seams if seam.end <= before + 1]
+    parts = {"instructions": block, **_texts(text, first, inner, last, before)}
+    transcript, facts, items, note, block = (parts.get(name, "") for name in ORDER[:-1])
+    return SeenPrompt(transcript, note, block, contract, _listed(facts or items))
 
 
 def _texts(
-    text: str, first: re.Match[str], seams: list[re.Match[str]], last: str, end: int
+    text: str, first: re.Match[str], seams: list[_Seam], last: str, end: int
 ) -> dict[str, str]:
     """Parts from the first opening marker to `end`, where part `last` ends."""
     parts: dict[str, str] = {}
-    name, start = first["open"], first.end()
+    name, start = first.group(1), first.end()
     for seam in seams:
-        if seam.start() < start - 1 or name == last:
+        if seam.start < start - 1 or name == last:
             continue
-        ahead = ORDER.index(seam["open"]) > ORDER.index(name)
-        if seam["shut"] == name and ahead and seam["open"] != "instructions":
-            parts[name] = text[start : seam.start()]
-            name, start = seam["open"], seam.end()
+        ahead = ORDER.index(seam.open) > ORDER.index(name)
+        if seam.shut == name and ahead and seam.open != "instructions":
+            parts[name] = text[start : seam.start]
+            name, start = seam.open, seam.end
     parts[name] = text[start:end]
     return parts
 

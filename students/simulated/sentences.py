@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heldout.students.simulated.colour import Colour
 from heldout.students.simulated.lexicon import WORDS, Form, LexiconTerm, lexicon
-from heldout.students.simulated.mentions import WINDOW, Detail, Mention, Sentence
+from heldout.students.simulated.mentions import WINDOW, Detail, Mention, Sentence, SentenceCues
 from heldout.students.simulated.values import values_in
 from heldout.students.simulated.words import Words
 
@@ -31,7 +30,7 @@ def read_sentence(words: Words, number: int, first: int, last: int) -> Sentence:
     found.tried = any(stem in _TRYING for stem in stems)
     cores += _bare_readings(details, cores)
     owned = _assign(words, cores, details, found)
-    turn = Colour(words, first, last, stems)
+    turn = SentenceCues(words, first, last, stems)
     for index, (form, a, b) in enumerate(cores):
         base = Mention(form, words.starts[a], words.ends[b], number)
         found.mentions.append(turn.judge(base, a, frozenset(owned[index]), found))

@@ -105,7 +105,7 @@ def test_the_shipped_pins_are_sound(pytestconfig):
     for model in pins.models.values():
         for effort in model.efforts or ():
             assert model_faults(model, Budget(20_000, effort), "student") == []
-        if model.door == "litellm":
+        if model.client == "litellm":
             assert check_parameters(model, Budget(1000), "student") == []
         assert model.pin.priced
     local = load_pins(pytestconfig.rootpath / "configs" / "local_models.yaml")

@@ -54,7 +54,7 @@ def test_the_pins_of_the_local_model(pytestconfig):
     pins = load_pins(pytestconfig.rootpath / "configs" / "local_models.yaml")
     for name in ("local/judge", "local/reflector"):
         model = pins.find(name, "x")
-        assert model.door is ClientKind.DIRECT
+        assert model.client is ClientKind.DIRECT
         (fault,) = effort_faults(model, Budget(80, "low"), "student.model")
         assert "takes no reasoning_effort" in str(fault)
 

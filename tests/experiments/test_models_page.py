@@ -25,8 +25,8 @@ def test_the_pins_example_loads(page, tmp_path):
     (text,) = [block for block in blocks(page, "yaml") if block.startswith("models:")]
     (tmp_path / "models.yaml").write_text(text)
     pins = load_pins(tmp_path / "models.yaml")
-    assert pins.find("openai/gpt-5", "x").door is ClientKind.LITELLM
-    assert pins.find("mine", "x").door is ClientKind.DIRECT
+    assert pins.find("openai/gpt-5", "x").client is ClientKind.LITELLM
+    assert pins.find("mine", "x").client is ClientKind.DIRECT
 
 
 def test_the_retry_example_shows_the_defaults(page):

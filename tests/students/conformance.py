@@ -10,8 +10,8 @@ from tests.support.notes import benchmark
 from tests.support.scripted import ScriptedCaller
 
 from heldout.splits.benchmark import Note
-from heldout.students.calls.answering import CompletionClient
 from heldout.students.calls.call import CallSpec
+from heldout.students.calls.completion import CompletionClient
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome, Student
 from heldout.testing import check_student

@@ -8,7 +8,6 @@ from heldout.students.contracts import (
     ScoreContract,
     Violation,
     ViolationKind,
-    parse_whole_note,
 )
 from heldout.students.replies import plain
 
@@ -23,20 +22,20 @@ def payload(score, assessment="fine"):
 @given(SCORES, AWKWARD, st.data())
 def test_prose_fences_and_unicode_leave_the_answer_as_it_is(score, assessment, data):
     text = data.draw(wrapped(payload(score, assessment)))
-    assert parse_whole_note(text) == Answer(float(score), plain(assessment))
+    assert ScoreContract().parse(text) == Answer(float(score), plain(assessment))
 
 
 @settings(max_examples=500)
 @given(SCORES, st.data())
 def test_a_cut_reply_is_a_violation(score, data):
     text = data.draw(cut(payload(score)))
-    assert isinstance(parse_whole_note(text), Violation)
+    assert isinstance(ScoreContract().parse(text), Violation)
 
 
 @settings(max_examples=500)
 @given(JUNK, AWKWARD)
 def test_any_value_in_the_place_of_the_score_is_a_number_in_range_or_a_violation(junk, assessment):
-    read = parse_whole_note(payload(junk, assessment))
+    read = ScoreContract().parse(payload(junk, assessment))
     if isinstance(read, Answer):
         assert float(junk) == read.score
         assert 0 <= read.score <= 10
@@ -48,7 +47,7 @@ def test_any_value_in_the_place_of_the_score_is_a_number_in_range_or_a_violation
 @settings(max_examples=500)
 @given(st.text() | JUNK.map(dump) | st.lists(PROSE | AWKWARD | JUNK.map(dump)).map("".join))
 def test_arbitrary_text_never_raises(text):
-    read = parse_whole_note(text)
+    read = ScoreContract().parse(text)
     assert isinstance(read, Violation) or 0 <= read.score <= 10
 
 
@@ -69,7 +68,7 @@ def test_arbitrary_text_never_raises(text):
     ],
 )
 def test_kinds_of_violation(text, kind):
-    read = parse_whole_note(text)
+    read = ScoreContract().parse(text)
     assert isinstance(read, Violation)
     assert read.kind is kind
 
@@ -86,7 +85,7 @@ def test_kinds_of_violation(text, kind):
     ],
 )
 def test_meanings_that_are_plain(text, score):
-    read = parse_whole_note(text)
+    read = ScoreContract().parse(text)
     assert isinstance(read, Answer)
     assert read.score == score
 

@@ -42,7 +42,7 @@ class CoverageJudge:
     async def judge(self, block: str, note: Note, budget: Budget, sample: int) -> Judgement:
         """Judge one summary."""
         prompt = FRAME.render({"transcript": note.transcript, "note": note.text, "block": block})
-        requests = self.context.asking(self.context.roles.judge)
+        requests = self.context.requests(self.context.roles.judge)
         spec = requests.spec(Stage.JUDGE, note, prompt, budget, sample)
         completion = await self.context.caller.call(spec)
         found = ANSWER.search(completion.reply.text)

@@ -6,9 +6,8 @@ from tests.students.conformance import Case, conforms, judge, made
 from tests.support.notes import benchmark
 
 from heldout.students.calls.call import Stage
-from heldout.students.designs.blindness import NoteLeaked
 from heldout.students.designs.checker import PerFactChecker
-from heldout.students.designs.facts import Extraction, sheet_of
+from heldout.students.designs.facts import Extraction, NoteLeaked, sheet_of
 from heldout.students.frames import load_frame
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Outcome

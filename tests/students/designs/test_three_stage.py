@@ -8,12 +8,11 @@ from tests.support.notes import benchmark
 from tests.support.scripted import ScriptedCaller
 
 from heldout.students.calls.call import Stage
-from heldout.students.designs.blindness import NoteLeaked
 from heldout.students.designs.capture import PerFactRule
+from heldout.students.designs.checker import Overturned, verified
 from heldout.students.designs.context import DesignContext, Roles
-from heldout.students.designs.facts import Fact
+from heldout.students.designs.facts import Fact, NoteLeaked
 from heldout.students.designs.roster import DESIGNS
-from heldout.students.designs.second_look import Overturned, verified
 from heldout.students.models.chat import Budget, ModelPin
 from heldout.students.student import Outcome, ReportedGap
 

@@ -35,13 +35,13 @@ def pins_file(tmp_path):
 def test_a_file_of_pins(pins_file):
     pins = load_pins(pins_file(GOOD))
     gpt, judge, bare = (pins.find(n, "x") for n in ("openai/gpt-5", "judge", "bare/model"))
-    assert (gpt.door, gpt.priced_on, gpt.efforts) == (
+    assert (gpt.client, gpt.priced_on, gpt.efforts) == (
         ClientKind.LITELLM,
         "2025-08-07",
         ("minimal", "low", "medium", "high"),
     )
     assert (gpt.pin.usd_per_million_cached, gpt.pin.parameters) == (0.125, {"verbosity": "low"})
-    assert (judge.door, judge.pin.id, judge.pin.temperature) == (
+    assert (judge.client, judge.pin.id, judge.pin.temperature) == (
         ClientKind.DIRECT,
         "openai/smollm2",
         0.5,
@@ -54,7 +54,7 @@ def test_a_file_of_pins(pins_file):
 @pytest.mark.parametrize("name", ["sim/judge", "sim/reflector", "sim/placebo"])
 def test_simulated_models_are_pinned_and_known_to_be_free(name):
     model = load_pins(None).find(name, "student.model")
-    assert model.door is ClientKind.SIMULATED
+    assert model.client is ClientKind.SIMULATED
     assert model.pin.priced
     assert model.pin.usd_per_million_completion == 0
 

@@ -8,7 +8,7 @@ import pytest
 from heldout.splits.randomness import shuffled
 from heldout.splits.synthetic import draw
 from heldout.students.answer_forms import GapListContract, VerdictLineContract, YesNoContract
-from heldout.students.contracts import Answer, ScoreContract, parse_whole_note
+from heldout.students.contracts import Answer, ScoreContract
 from heldout.students.fact_contracts import KeyedContract, parse_facts
 from heldout.students.frames import load_frame
 from heldout.students.models.chat import Budget, ChatRequest, Message, ModelPin, StopReason
@@ -42,7 +42,7 @@ def lines(facts):
 
 
 def test_the_whole_note_contract_holds_and_working_stands_before_it():
-    answer = parse_whole_note(reply("whole_note").text)
+    answer = ScoreContract().parse(reply("whole_note").text)
     assert isinstance(answer, Answer)
     assert 0 <= answer.score <= 10
     assert reply("whole_note").text.startswith("Facts listed: ")
@@ -175,4 +175,4 @@ def test_a_block_cannot_name_its_score():
     worst = reply(
         "whole_note", block=block, note="Allergic to latex. Had a stroke. Takes warfarin."
     )
-    assert parse_whole_note(worst.text).score < 10
+    assert ScoreContract().parse(worst.text).score < 10

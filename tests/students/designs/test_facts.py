@@ -1,6 +1,6 @@
 import pytest
 
-from heldout.students.designs.blindness import WINDOW, NoteLeaked, assert_blind, windows
+from heldout.students.designs.facts import WINDOW, NoteLeaked, assert_blind, windows
 
 NOTE = " ".join(f"word{n}" for n in range(200))
 

@@ -6,7 +6,7 @@ from tests.support.malformed import AWKWARD, JUNK, PROSE, cut, dump, wrapped
 
 from heldout.students.contracts import Violation
 from heldout.students.designs.audit import DROPS, GRADES
-from heldout.students.designs.second_look import QUOTES
+from heldout.students.designs.checker import QUOTES
 from heldout.students.fact_contracts import NO_WORDS, KeyedAnswers
 from heldout.students.replies import plain
 

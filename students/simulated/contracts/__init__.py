@@ -1,1 +1,0 @@
-"""Output contracts that the simulated judge can answer, one module each."""
