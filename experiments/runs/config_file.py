@@ -60,8 +60,11 @@ def load_config(
         _put(written.tree, key, value, where[key])
     if isinstance(source, Path):
         written.tree.setdefault("name", source.stem)
-    if _names_own_parts(written.tree):
+    own = _own_parts(written.tree)
+    if own:
         written.tree.setdefault("parts", str(folder))
+    if isinstance(source, Path) and not stored:
+        _forget(own)
     faults = [*_expand(written, written.tree, ())]
     # The run keeps its configuration elsewhere, so every path in it has to be absolute.
     _resolve_paths(written.tree, Path.cwd())
@@ -80,6 +83,8 @@ def _from_python(source: Mapping[str, Any] | Config) -> YamlFile:
     """A configuration that was never a file: faults in it name its keys alone."""
     if isinstance(source, Config):
         return YamlFile(Path("config"), source.model_dump(mode="json"), {})
+    if isinstance(source, Mapping):
+        _forget(_own_parts(source))
     tree = _plain(source)
     if not isinstance(tree, dict):
         raise BadInput.one("config", f"must be a path, a mapping or a Config, not {source!r:.60}")
@@ -112,11 +117,17 @@ def given(part: object) -> str:
     return path
 
 
-def _names_own_parts(tree: Mapping[str, Any]) -> bool:
-    """True where a value of a section is an import path."""
-    sections = [section for section in tree.values() if isinstance(section, dict)]
+def _forget(paths: Sequence[str]) -> None:
+    """An import path that is written out means the module, whatever was handed over before."""
+    for path in paths:
+        GIVEN.pop(path, None)
+
+
+def _own_parts(tree: Mapping[str, Any]) -> list[str]:
+    """The import paths among the values of the sections."""
+    sections = [section for section in tree.values() if isinstance(section, Mapping)]
     values = [value for section in sections for value in section.values()]
-    return any(isinstance(value, str) and is_import_path(value) for value in values)
+    return [value for value in values if isinstance(value, str) and is_import_path(value)]
 
 
 def config_digest(path: Path) -> str:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import heldout
 from heldout.experiments.campaigns.verify import verify_run
-from heldout.types import BadInput
+from heldout.types import BadInput, Rank, ScoreTable
 
 
 def config(folder: Path, **own: dict[str, Any]) -> dict[str, Any]:
@@ -67,6 +68,28 @@ def test_what_runs_is_what_the_digest_is_of_also_after_an_edit(tmp_path: Path) -
     import sys
 
     assert sys.modules["edited"].MARK == 2
+
+
+class Spread:
+    """An objective that is handed over as it is."""
+
+    def rank(self, table: ScoreTable) -> Rank:
+        return (float(len(table.labels)),)
+
+
+@pytest.mark.parametrize("written", ["file", "mapping"])
+def test_a_path_that_is_written_out_means_the_module_not_what_was_handed_over(
+    tmp_path: Path, written: str
+) -> None:
+    path = write(tmp_path, f"twice_{written}", "pass")
+    handed = type("O", (Spread,), {"__module__": f"twice_{written}"})
+    first = heldout.run(config(tmp_path, search={"objective": handed}), run_dir=tmp_path / "1")
+    tree = config(tmp_path, search={"objective": path})
+    file = tmp_path / "own.yaml"
+    file.write_text(yaml.safe_dump(tree), "utf-8")
+    again = heldout.run(file if written == "file" else tree, run_dir=tmp_path / "2")
+    assert [list(run.opened.parts or ()) for run in (first, again)] == [[path], [path]]
+    assert first.opened.parts != again.opened.parts
 
 
 @pytest.mark.parametrize(
