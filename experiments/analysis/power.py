@@ -163,6 +163,21 @@ class Simulator:
                 raise ValueError(f"the {name} set needs pairs in at least two consultations")
 
     @property
+    def rule(self) -> RuleName:
+        """The gate's rule; the interval rule in place of one's own, which may be slow to ask."""
+        return self.gate.rule if self.gate.rule in RULES else "interval"
+
+    @property
+    def description(self) -> str:
+        """What the figures rest on."""
+        if self.rule == self.gate.rule:
+            return self.model.description
+        return (
+            f"{self.model.description}; {self.gate.rule} is not simulated, the figures are of "
+            f"the {self.rule} rule"
+        )
+
+    @property
     def alpha(self) -> float:
         """One-sided level of one look."""
         return self.gate.alpha / self.settings.planned_looks
@@ -273,14 +288,16 @@ def power(
     return PowerReport(
         seed=settings.seed,
         draws=settings.draws,
-        model=model.description,
+        model=simulator.description,
         accept=SplitPairs.of(accept),
         heldout=SplitPairs.of(heldout),
-        gate=PlannedGate(gate.rule, gate.alpha, gate.margin, gate.pre_gate, settings.planned_looks),
+        gate=PlannedGate(
+            simulator.rule, gate.alpha, gate.margin, gate.pre_gate, settings.planned_looks
+        ),
         rules={rule: _rule(simulator, rule, settings.effects) for rule in rules},
         stages=tuple(_stages(simulator, effect) for effect in settings.effects),
         selection_optimism=ChoiceOptimism(settings.candidates, chosen.value, chosen.error),
-        needed=NeededData(settings.wanted, simulator.needed(gate.rule, settings.wanted)),
+        needed=NeededData(settings.wanted, simulator.needed(simulator.rule, settings.wanted)),
     )
 
 
@@ -299,7 +316,7 @@ def _rule(simulator: Simulator, rule: RuleName, effects: Sequence[float]) -> Rul
 
 
 def _stages(simulator: Simulator, effect: float) -> BothStages:
-    bought, shipped = simulator.bought(effect), simulator.shipped(simulator.gate.rule, effect)
+    bought, shipped = simulator.bought(effect), simulator.shipped(simulator.rule, effect)
     # Accept and held-out share no consultation: the two stages are independent.
     error = sqrt((bought.error * shipped.value) ** 2 + (shipped.error * bought.value) ** 2)
     return BothStages(effect, bought, shipped, Estimate(bought.value * shipped.value, error))

@@ -80,11 +80,11 @@ def resolution(simulator: Simulator) -> Resolution:
     gate = simulator.gate
     found = Resolution(
         hoped_gain=gate.hoped_gain,
-        smallest_detectable=simulator.smallest(gate.rule),
-        power_at_hoped=simulator.shipped(gate.rule, gate.hoped_gain),
+        smallest_detectable=simulator.smallest(simulator.rule),
+        power_at_hoped=simulator.shipped(simulator.rule, gate.hoped_gain),
         pre_gate_at_hoped=simulator.bought(gate.hoped_gain),
         selection_optimism=simulator.selection(simulator.settings.candidates),
-        model=simulator.model.description,
+        model=simulator.description,
     )
     return replace(found, warnings=tuple(_warnings(found)))
 

@@ -10,7 +10,11 @@ import pytest
 import yaml
 
 import heldout
+from heldout.experiments.campaigns.checks import check
+from heldout.experiments.campaigns.plan import plan, plan_text
 from heldout.experiments.campaigns.verify import verify_run
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.types import BadInput, Rank, ScoreTable
 
 
@@ -129,3 +133,23 @@ def test_a_cap_that_does_not_exist_cannot_be_raised_on_a_finished_run(tmp_path: 
     heldout.run(config(tmp_path), run_dir=tmp_path / "run")
     with pytest.raises(BadInput, match=r"budget\.foo: unknown key"):
         heldout.resume(tmp_path / "run", budget={"foo": 1})
+
+
+def test_a_campaign_with_its_own_gate_rule_is_planned_and_decided(tmp_path: Path) -> None:
+    (tmp_path / "strict.py").write_text(
+        "from heldout.types import RuleVerdict\n\n\nclass Strict:\n"
+        "    def verdict(self, difference, *, alpha, margin):\n"
+        "        found = difference.interval(1 - alpha / 5)\n"
+        "        ships = found is not None and found.low > margin\n"
+        "        return RuleVerdict('strict:Strict', ships, found)\n",
+        "utf-8",
+    )
+    tree = config(tmp_path, gate={"rule": "strict:Strict"})
+    for words in (
+        plan_text(plan(check(load_config(tree), RunDirectory(tmp_path / "planned")))),
+        heldout.power(tree, draws=50).model,
+    ):
+        assert "strict:Strict is not simulated, the figures are of the interval rule" in words
+    ended = heldout.run(tree, run_dir=tmp_path / "run")
+    assert ended.status == "finished"
+    assert verify_run(tmp_path / "run").fault is None
