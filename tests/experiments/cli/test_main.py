@@ -128,8 +128,9 @@ def test_the_plan_prints_what_the_acceptance_rule_does_at_the_chosen_size(tmp_pa
     assert int(found[1]) < int(small[1]) / 2
 
 
-def test_split_and_looks_go_by_files(tmp_path: Path) -> None:
-    pairs = tmp_path / "made.jsonl"
+def config_of_files(folder: Path) -> Path:
+    """A configuration whose benchmark is files that `heldout synth` wrote."""
+    pairs = folder / "made.jsonl"
     made = one_object(
         heldout("synth", "--consultations", 16, "--seed", 3, "--out", pairs, "--json")
     )
@@ -138,7 +139,11 @@ def test_split_and_looks_go_by_files(tmp_path: Path) -> None:
         "pairs": made["pairs_file"],
         "consultations": made["consultations_file"],
     }
-    config = write_config(tmp_path, {"benchmark": source})
+    return write_config(folder, {"benchmark": source})
+
+
+def test_split_and_looks_go_by_files(tmp_path: Path) -> None:
+    config = config_of_files(tmp_path)
     manifest = tmp_path / "partition.json"
     drawn = one_object(heldout("split", config, "--out", manifest, "--json"))
     assert sum(drawn["consultations"].values()) == 16
@@ -165,16 +170,7 @@ def test_looks_and_plans_call_simulated_models_so(finished: Path, tmp_path: Path
 
 
 def test_looks_that_a_frozen_manifest_does_not_plan_are_refused(tmp_path: Path) -> None:
-    pairs = tmp_path / "made.jsonl"
-    made = one_object(
-        heldout("synth", "--consultations", 16, "--seed", 3, "--out", pairs, "--json")
-    )
-    source = {
-        "synthetic": None,
-        "pairs": made["pairs_file"],
-        "consultations": made["consultations_file"],
-    }
-    config = write_config(tmp_path, {"benchmark": source})
+    config = config_of_files(tmp_path)
     manifest = tmp_path / "partition.json"
     assert heldout("split", config, "--out", manifest).exit_code == 0
     options = ["--set", f"partition.manifest={manifest}", "--dry-run"]
