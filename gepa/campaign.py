@@ -248,7 +248,8 @@ class Campaign:
         """Look at held-out for the winner, if accept says that it is worth it."""
         self._phase(Phase.CONFIRM)
         if winner.kind is Origin.SEED:
-            return CampaignResult(winner, reason, refusal="seed_won")
+            none = reason is FinishReason.NO_PROPOSAL
+            return CampaignResult(winner, reason, refusal="no_proposal" if none else "seed_won")
         on_accept = Compared(self._on_accept(winner), self._on_accept(self._baseline_candidate()))
         bought = pre_gate(
             on_accept.winner, on_accept.baseline, self.gate, primary=self.search.primary

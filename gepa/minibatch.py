@@ -33,6 +33,8 @@ class Minibatch(Protocol):
 class ConsultationFirst:
     """Draws `consultations` of reflect, at most `partial_consultations` of them chosen
     for partial omissions, and of each `errored` errored notes with their clean twins.
+
+    All three are 1 or more; a pool with fewer gives what it has.
     """
 
     consultations: int = 4
@@ -58,7 +60,7 @@ class ConsultationFirst:
         usable = {c.id: c for c in reflect if c.errored}
         order = shuffled(sorted(usable), *path, "consultations")
         partial = [id_ for id_ in order if usable[id_].has_partial_omissions]
-        chosen = partial[: self.partial_consultations]
+        chosen = partial[: min(self.partial_consultations, self.consultations)]
         chosen += [id_ for id_ in order if id_ not in chosen][: self.consultations - len(chosen)]
         return [usable[id_] for id_ in chosen]
 

@@ -74,13 +74,15 @@ class Search:
     frontier: Frontier
     merges: MergeCounters = field(default_factory=MergeCounters)
     since_best: int = 0
+    usable: int = 0
+    """Proposals that the guard let through to a minibatch."""
     best: Rank = field(init=False)
 
     def __post_init__(self) -> None:
         self.best = max(self._rank(candidate) for candidate in self.pool.entered)
 
     def run(self) -> FinishReason:
-        """Iterate until a limit is reached; returns which."""
+        """Iterate until a limit is reached; returns which, or that no proposal was usable."""
         reason = FinishReason.ITERATIONS
         for iteration in range(1, self.settings.iterations + 1):
             limit = self._limit()
@@ -88,6 +90,8 @@ class Search:
                 reason = limit
                 break
             self._iterate(iteration)
+        if not self.usable and len(self.pool) > len(self.pool.entered):
+            reason = FinishReason.NO_PROPOSAL
         self.journal.append(SearchEndEvent(reason=reason, merges=replace(self.merges)))
         return reason
 
@@ -225,6 +229,7 @@ class Search:
     ) -> None:
         self.pool.add(candidate)
         self.since_best += 1
+        self.usable += comparison is not None
         if candidate.accept is not None:
             self.merges.accepted += candidate.kind is Origin.MERGE
             self.frontier.add(candidate.id, scores_of(candidate))

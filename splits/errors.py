@@ -6,12 +6,13 @@ HeldoutError
 │   ├── LooksSpent                     every planned look was opened by other runs
 │   ├── JournalMismatch                re-execution produced another event than the journal holds
 │   ├── CallMissing                    a replay needs a call that no store holds
-│   ├── CallRefused                    the provider says this request can never succeed
+│   ├── RefusedAtStart                 the provider refused before it had answered anything
 │   └── JournalBroken                  a line breaks the hash chain (`verify` ends with 1 for it)
 ├── Stopped                   exit 3   resumable: a hard cap, a signal or a stop file
 │   ├── HardCapReached
 │   ├── StopRequested
 │   └── StoreUnavailable               the call store cannot be written: disk full, locked, gone
+├── CallRefused               exit 4   resumable: the provider says this request can never succeed
 ├── CircuitOpen               exit 4   resumable: infrastructure failed again and again
 └── InfrastructureFailure     exit 4   one call did not come back within its deadline; never scored
 """
@@ -108,12 +109,28 @@ class CallMissing(UserFault):
         super().__init__(f"{store}: replay has no stored call for {call}; nothing was sent")
 
 
-class CallRefused(UserFault):
-    """The provider refused `call` for a reason that asking again does not change."""
+class CallRefused(HeldoutError):
+    """The provider refused `call` for a reason that asking again does not change.
+
+    Others were answered before, so that there is something to go on from.
+    """
+
+    exit_status = 4
+    then = "resume continues once it is mended"
 
     def __init__(self, call: str, kind: str, detail: str) -> None:
         self.call, self.kind, self.detail = call, kind, detail
-        super().__init__(f"{call}: refused ({kind}): {detail}; resume continues once it is mended")
+        super().__init__(f"{call}: refused ({kind}): {detail}; {self.then}")
+
+    def __reduce__(self) -> tuple[type[CallRefused], tuple[str, str, str]]:
+        return (type(self), (self.call, self.kind, self.detail))
+
+
+class RefusedAtStart(CallRefused, UserFault):
+    """The provider refused `call` before anything was answered: there is nothing to go on from."""
+
+    exit_status = 2
+    then = "nothing was answered yet; mend it and start again"
 
 
 class JournalBroken(UserFault):

@@ -14,6 +14,7 @@ from heldout.experiments.campaigns.parts import build_student, check_own_parts
 from heldout.experiments.runs.config import Config, ModelSection, RoleCapsSection
 from heldout.experiments.runs.run_data import RunData, data_of
 from heldout.experiments.runs.run_directory import RunDirectory
+from heldout.gepa.record.summary import simulated_words
 from heldout.gepa.settings import ConfirmSettings
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.prompts import LengthCap
@@ -69,9 +70,14 @@ class Checked(RunData):
         return not self.manifest.exists()
 
     @property
+    def simulated_words(self) -> str | None:
+        """What of the models is simulated, model by model; None where nothing is."""
+        return simulated_words({"judge": self.student.pin.id, "reflector": self.reflector.pin.id})
+
+    @property
     def simulated(self) -> bool:
         """True if either model is a simulated one; its results are called so everywhere."""
-        return any(m.pin.id.startswith("sim/") for m in (self.student, self.reflector))
+        return self.simulated_words is not None
 
 
 def check(config: Config, run: RunDirectory) -> Checked:

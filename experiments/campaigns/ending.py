@@ -8,7 +8,6 @@ from pathlib import Path
 
 from heldout.experiments.campaigns.calls_told import calls_lines
 from heldout.gepa.record.run import Run
-from heldout.gepa.record.summary import SIMULATED
 
 MODULE = "heldout.experiments.cli.main"
 
@@ -29,10 +28,11 @@ def status_text(run: Run) -> str:
         f"decision: {run.sentence}",
         f"candidates: {counts.seeds} seeds, {counts.proposed} proposed, "
         f"{counts.entered} entered, {counts.merges} merges",
+        *([run.unusable_words] if run.unusable_words else []),
         f"spent: {cost.calls} calls, {cost.tokens} tokens, USD {usd}, {cost.wall_s:.0f} s",
         *calls_lines(run.calls),
         *_figures(run),
-        *(["simulated models"] if run.simulated else []),
+        *([run.simulated_words] if run.simulated_words else []),
         *_next_step(run),
         f"lineage {run.lineage_sha256}",
     ]
@@ -43,6 +43,7 @@ STOPPED = {
     "hard_cap": "a hard cap was reached",
     "stop_requested": "a person asked for it",
     "circuit_open": "calls failed again and again",
+    "call_refused": "a provider refused a call for good, such as for a rejected key",
     "store_unavailable": "the disk or the call store took no more",
     "fault": "something has to be mended first",
 }
@@ -64,10 +65,12 @@ def ending(run: Run) -> str:
     """What `run` and `resume` print last: the decision, the figures, where everything is."""
     run_dir = _shown(run.run_dir)
     lines = ["", f"Decision: {run.sentence}", *_figures(run)]
+    if run.unusable_words:
+        lines.append(f"Search:   {run.unusable_words}")
     lines += [f"Calls:    {line}" for line in calls_lines(run.calls)]
     lines += [f"          but {line}" for line in run.caveats]
-    if run.simulated:
-        lines.append(f"          {SIMULATED}")
+    if run.simulated_words:
+        lines.append(f"          {run.simulated_words}")
     if run.prompt_file:
         lines.append(f"Prompt:   {_shown(run.prompt_file)} (its card beside it)")
     lines.append(f"Run:      {run_dir}")

@@ -7,9 +7,13 @@ from typing import Any
 
 from heldout.experiments.campaigns.checks import Checked
 from heldout.gepa.record.events import BenchmarkEntry, NoteEntry, PartitionEvent, SplitEntry
+from heldout.gepa.record.summary import SIMULATED
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.heldout.vault import Splits
 from heldout.students.models.chat import ModelPin
+
+RECORDED = {SIMULATED: "the models are simulated: no figure here is about a real model"}
+"""Words as they stand in journals on record, which a resumed run compares with its own."""
 
 
 def partition_event(checked: Checked, splits: Splits) -> PartitionEvent:
@@ -61,8 +65,8 @@ def caveats(checked: Checked, splits: Splits) -> list[str]:
             "the clean notes are unedited, not verified: a flag on one may be right, "
             "so flags on unedited notes are not false alarms and say nothing of specificity"
         )
-    if checked.simulated:
-        lines.append("the models are simulated: no figure here is about a real model")
+    if checked.simulated_words:
+        lines.append(RECORDED.get(checked.simulated_words, checked.simulated_words))
     return lines
 
 

@@ -37,6 +37,7 @@ def plan(checked: Checked) -> dict[str, Any]:
         "student": {"design": config.student.design, "model": checked.student.pin.id},
         "reflector": {"model": checked.reflector.pin.id},
         "simulated": checked.simulated,
+        "simulated_models": checked.simulated_words,
         "consultations": {name: len(ids) for name, ids in partition.splits.items()},
         "notes": notes,
         "planned_looks": partition.planned_looks,
@@ -74,7 +75,7 @@ def plan_text(planned: dict[str, Any]) -> str:
         *planned["power_in_words"],
         *(f"warning: {line}" for line in planned["warnings"]),
         *planned["notices"],
-        *(["the models are simulated"] if planned["simulated"] else []),
+        *([planned["simulated_models"]] if planned["simulated_models"] else []),
         "nothing was written (dry run)",
     ]
     return "\n".join(lines)

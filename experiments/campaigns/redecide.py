@@ -11,7 +11,6 @@ from heldout.gepa.gate.decide import decide
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run
-from heldout.gepa.record.summary import SIMULATED
 from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import Measures
@@ -46,7 +45,7 @@ def redecide(run_dir: Path, rule: RuleName) -> dict[str, Any]:
             f"the run decided by {gate.rule}: {gate.decision}",
             *decision.sentences,
             "nothing is emitted by deciding again",
-            *([SIMULATED] if run.opened.simulated else []),
+            *([run.simulated_words] if run.simulated_words else []),
         ],
     }
 

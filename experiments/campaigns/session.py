@@ -25,6 +25,7 @@ from heldout.gepa.record.kinds import SCHEMA, FinishReason
 from heldout.gepa.record.remarks import ModelFacts, OpenedEvent, StoppedEvent
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import (
+    CallRefused,
     CircuitOpen,
     HardCapReached,
     HeldoutError,
@@ -261,6 +262,8 @@ def _finish_reason(error: HeldoutError) -> FinishReason:
             return FinishReason.STOP_REQUESTED
         case CircuitOpen() | InfrastructureFailure():
             return FinishReason.CIRCUIT_OPEN
+        case CallRefused():
+            return FinishReason.CALL_REFUSED
         case StoreUnavailable():
             return FinishReason.STORE_UNAVAILABLE
     return FinishReason.FAULT

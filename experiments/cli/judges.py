@@ -146,4 +146,6 @@ def judge(
             from heldout.experiments.judging.tracking import track_or_say  # noqa: PLC0415
 
             track_or_say(report, tracking_uri)
-        show(report.to_json() if as_json else render(report.results, simulated=report.simulated))
+        words = report.simulated_words
+        table = render(report.results, simulated=report.simulated, words=words)
+        show(report.to_json() if as_json else table)

@@ -20,7 +20,9 @@ from heldout.experiments.judging.roster import (
     note_rows,
     scores_json,
 )
-from heldout.experiments.judging.table import to_csv, to_markdown
+from heldout.experiments.judging.table import SIMULATED, to_csv, to_markdown
+from heldout.gepa.record.summary import SIMULATED as ALL_SIMULATED
+from heldout.gepa.record.summary import simulated_words
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
@@ -80,6 +82,12 @@ class JudgeReport:
     simulated: bool
     params: Mapping[str, str]
 
+    @property
+    def simulated_words(self) -> str:
+        """What of the roles is simulated, role by role where some are not."""
+        words = simulated_words({part: self.params[f"model.{part}"] for part in PARTS})
+        return SIMULATED if words in (None, ALL_SIMULATED) else words
+
     def to_json(self) -> list[dict[str, Any]]:
         """One object a design."""
         return [{**result.to_json(), "simulated": self.simulated} for result in self.results]
@@ -136,7 +144,9 @@ def write(report: JudgeReport, out: Path) -> None:
     results = report.results
     (out / "judge.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", "utf-8")
     (out / "judge.csv").write_text(to_csv(results), "utf-8")
-    (out / "judge.md").write_text(to_markdown(results, simulated=report.simulated), "utf-8")
+    (out / "judge.md").write_text(
+        to_markdown(results, simulated=report.simulated, words=report.simulated_words), "utf-8"
+    )
     for folder in ("scores", "notes"):
         (out / folder).mkdir(exist_ok=True)
     for result in results:

@@ -18,12 +18,14 @@ from heldout.splits.benchmark import CleanMeans
 FLAGS = {CleanMeans.VERIFIED: "false alarms", CleanMeans.UNEDITED: "flags on unedited notes"}
 """What a flag on a clean note is called; only verified clean notes make it a false alarm."""
 
+SIMULATED = "simulated judge"
 
-def title(results: Sequence[DesignResult], *, simulated: bool) -> str:
-    """The set and its sizes; says so where the judge is simulated."""
+
+def title(results: Sequence[DesignResult], *, simulated: bool, words: str = SIMULATED) -> str:
+    """The set and its sizes; where something is simulated, `words` say what."""
     notes = results[0].notes
     sizes = notes.sizes
-    judge = "simulated judge; " if simulated else ""
+    judge = f"{words}; " if simulated else ""
     return (
         f"{notes.name}: {judge}{sizes.omissions} omissions, {sizes.commissions} commissions, "
         f"{sizes.clean} clean notes ({notes.clean_means}) of {sizes.consultations} "
@@ -62,7 +64,7 @@ def cells(found: DesignFigures) -> tuple[str, ...]:
     )
 
 
-def render(results: Sequence[DesignResult], *, simulated: bool) -> Group:
+def render(results: Sequence[DesignResult], *, simulated: bool, words: str = SIMULATED) -> Group:
     """All designs of one roster, for a terminal of 80 columns.
 
     Raises ValueError for results on different sets.
@@ -71,7 +73,7 @@ def render(results: Sequence[DesignResult], *, simulated: bool) -> Group:
     rows = [cells(result.figures) for result in results]
     flags = FLAGS[results[0].notes.clean_means]
     return Group(
-        Text(title(results, simulated=simulated)),
+        Text(title(results, simulated=simulated, words=words)),
         _table(PAIRED_HEADS, [(*row[:6], row[10]) for row in rows]),
         _table(RATE_HEADS, [(row[0], *row[6:10], *row[11:13]) for row in rows]),
         Text(
@@ -111,14 +113,14 @@ def to_csv(results: Sequence[DesignResult]) -> str:
     return out.getvalue()
 
 
-def to_markdown(results: Sequence[DesignResult], *, simulated: bool) -> str:
+def to_markdown(results: Sequence[DesignResult], *, simulated: bool, words: str = SIMULATED) -> str:
     """The same as a Markdown table under its title."""
     _one_set(results)
     heads = columns(results[0].notes.clean_means)
     lines = [heads, ("---", *["--:"] * (len(heads) - 1))]
     lines += [cells(result.figures) for result in results]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{title(results, simulated=simulated)}\n\n{table}\n"
+    return f"{title(results, simulated=simulated, words=words)}\n\n{table}\n"
 
 
 _TRACES = ("complete", "partial-weak", "partial-strong")

@@ -81,6 +81,7 @@ def _digest(content: RunContent) -> str:
 def _roster(report: JudgeReport, now: int) -> RunContent:
     first = report.results[0].notes
     results, simulated = report.results, report.simulated
+    table = to_markdown(results, simulated=simulated, words=report.simulated_words)
     sizes = ", ".join(f"{count} {name}" for name, count in asdict(first.sizes).items())
     return RunContent(
         key=CAMPAIGN,
@@ -91,13 +92,13 @@ def _roster(report: JudgeReport, now: int) -> RunContent:
         tags={
             f"{TAG}kind": "judge",
             f"{TAG}simulated": "yes" if simulated else "no",
-            "mlflow.note.content": to_markdown(results, simulated=simulated),
+            "mlflow.note.content": table,
         },
         params=dict(report.params),
         files={
             "judge.json": json.dumps(report.to_json(), indent=2),
             "judge.csv": to_csv(results),
-            "judge.md": to_markdown(results, simulated=simulated),
+            "judge.md": table,
         },
         inputs=(SplitInput(first.name, first.digest[:DIGEST_CHARACTERS], "judged", sizes),),
     )

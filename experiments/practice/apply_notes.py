@@ -27,6 +27,7 @@ from heldout.experiments.practice.verdicts import (
     judge_note,
 )
 from heldout.gepa.record.codec import plain
+from heldout.gepa.record.summary import SIMULATED_JUDGE
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.splits.benchmark import Note
 from heldout.splits.errors import BadInput, CallRefused
@@ -111,7 +112,7 @@ class ApplyReport:
         lines = [self.counts.line(self.usd), self.chosen.sentence, self.standing]
         lines += [f"  {count} unreadable: {why}" for why, count in self.counts.reasons.items()]
         if self.simulated:
-            lines.append("simulated model: no figure here is about a real one")
+            lines.append(SIMULATED_JUDGE)
         return "\n".join([*lines, *(f"  {file}" for file in self.files)])
 
 

@@ -23,6 +23,7 @@ from heldout.gepa.candidates import Origin
 from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.events import CandidateEvent
 from heldout.gepa.record.run import Run, load_run
+from heldout.gepa.record.summary import SIMULATED_JUDGE
 from heldout.gepa.statistics.rates.paired import paired
 from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.errors import BadInput
@@ -94,7 +95,7 @@ class ProbeReport:
             "the blocks were chosen on these notes; held-out alone can confirm one at a budget"
         )
         if self.simulated:
-            lines.append("simulated models: no figure here is about a real one")
+            lines.append(SIMULATED_JUDGE)
         return tuple(lines)
 
     @property

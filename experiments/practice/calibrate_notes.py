@@ -24,6 +24,7 @@ from heldout.experiments.practice.session import (
 )
 from heldout.experiments.practice.verdicts import JudgeConfig, Verdict, judge_note
 from heldout.gepa.record.codec import plain
+from heldout.gepa.record.summary import SIMULATED_JUDGE
 from heldout.splits.benchmark import Note
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
@@ -69,7 +70,7 @@ class CalibrationReport:
             lines += ["later batch:", *self.drift.sentences]
         lines.append(self.standing)
         if self.simulated:
-            lines.append("simulated model: no figure here is about a real one")
+            lines.append(SIMULATED_JUDGE)
         return "\n".join([*lines, str(self.file)])
 
 

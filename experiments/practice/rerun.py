@@ -25,6 +25,7 @@ from heldout.experiments.practice.session import (
 from heldout.experiments.runs.run_data import splits_of_run
 from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.journal import Journal, RunJournal
+from heldout.gepa.record.summary import SIMULATED_JUDGE
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.benchmark import CleanMeans, Note
@@ -82,7 +83,7 @@ class RerunReport:
         if self.exploratory:
             lines.append("exploratory: beyond the planned looks, nothing here is a test")
         if ladder.simulated:
-            lines.append("simulated model: no figure here is about a real one")
+            lines.append(SIMULATED_JUDGE)
         return "\n".join([*lines, *(f"  {file}" for file in self.files)])
 
 

@@ -82,7 +82,7 @@ class CandidatePage:
     body: CandidateEvent
     title: str
     campaign: str
-    simulated: bool
+    simulated: str
     budget: Budget | None
     frame_sha256: str
     block: Shown | None
@@ -106,7 +106,7 @@ def candidate_page(
         body=body,
         title=title(body),
         campaign=run.opened.name,
-        simulated=bool(run.simulated),
+        simulated=run.simulated_tag,
         budget=None if run.settings is None else run.settings.budget,
         frame_sha256="" if run.settings is None else run.settings.frame_sha256,
         block=None if body.block is None else policy.block(body.block),

@@ -59,7 +59,7 @@ class Report:
     name: str
     run_id: str
     decision: str | None
-    simulated: bool
+    simulated: str
     headline: str
     sentences: Sequence[str]
     tiles: Sequence[Tile]
@@ -83,7 +83,7 @@ def report_of(run: Run, policy: TextPolicy = TextPolicy.FULL) -> Report:
         name=run.opened.name,
         run_id=run.opened.run_id,
         decision=run.decision,
-        simulated=bool(run.simulated),
+        simulated=run.simulated_tag,
         headline=headline(run),
         sentences=sentences(run),
         tiles=_tiles(run, blocks),

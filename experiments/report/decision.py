@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from heldout.experiments.report.words import interval_text, number
 from heldout.gepa.gate.outcome import FALSE_ALARMS, UNEDITED_FLAGS
 from heldout.gepa.record.run import Run
+from heldout.gepa.record.summary import SIMULATED
 from heldout.splits.benchmark import CleanMeans
 
-SIMULATED = "Simulated result: the models are programs, not language models."
+SIMULATED_RESULT = {
+    SIMULATED: "Simulated result: the models are programs, not language models.",
+}
 
 REASONS = {
     "gate": "the held-out data do not show that it is better",
+    "no_proposal": "no proposal was usable, so none could be judged",
     "seed_won": "no proposal beat the seeds on accept, so no held-out look was bought",
     "pre_gate": "it did not beat the baseline on accept, so no held-out look was bought",
     "drift": "the baseline judged afresh did not agree with itself",
@@ -57,9 +61,11 @@ def reason_text(reason: str | None) -> str:
 
 
 def sentences(run: Run) -> Sequence[str]:
-    """What stands under the headline: the gate's own sentences, and that it is simulated."""
+    """What stands under the headline: the gate's own sentences, and what is simulated."""
     lines = [] if run.gate is None else [worded(run, line) for line in run.gate.sentences]
-    return [SIMULATED, *lines] if run.simulated else lines
+    lines += [f"{run.unusable_words}."] if run.unusable_words else []
+    words = run.simulated_words
+    return [SIMULATED_RESULT.get(words, f"In part simulated: {words}."), *lines] if words else lines
 
 
 def _undecided(run: Run) -> str:

@@ -32,7 +32,7 @@ def lineage_page(run: Run, reflections: Reflections, policy: TextPolicy) -> str:
         "lineage.html.j2",
         script="lineage.js",
         name=run.opened.name,
-        simulated=run.simulated,
+        simulated=run.simulated_tag,
         decision=run.decision,
         headline=headline(run),
         graph=graph_of(run),

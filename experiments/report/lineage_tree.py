@@ -40,8 +40,7 @@ def draw(run: Run, *, rejected: bool = True) -> RenderableType:
             tree = Tree(_line(run, body), guide_style="dim")
             _grow(tree, run, children, id_)
             trees.append(tree)
-    simulated = "simulated models" if run.simulated else ""
-    head = Text.assemble((run.opened.name, "bold"), ("  " + simulated, "dim"))
+    head = Text.assemble((run.opened.name, "bold"), ("  " + run.simulated_tag, "dim"))
     return Group(head, Text(visible(headline(run))), Text(), *trees, Text(_counts(run)))
 
 

@@ -78,6 +78,7 @@ def campaign_tags(run: Run, policy: TextPolicy) -> dict[str, object]:
         "status": run.status,
         "finish_reason": run.finish_reason,
         "simulated": bool(run.simulated),
+        "simulated_models": run.simulated_words,
         "tracking_text": policy.value,
         "seed": opened.seed,
         "config_sha256": opened.config_sha256,

@@ -49,8 +49,8 @@ class HeldoutResult:
 class CampaignResult:
     """A campaign up to its held-out figures.
 
-    Either `refusal` says why no look was bought (`seed_won`, `pre_gate`), or `found` and
-    `decision` hold the figures and what the gate makes of them.
+    Either `refusal` says why no look was bought (`seed_won`, `no_proposal`, `pre_gate`), or
+    `found` and `decision` hold the figures and what the gate makes of them.
     """
 
     winner: Candidate

@@ -30,7 +30,13 @@ from heldout.gepa.record.events import (
 from heldout.gepa.record.kinds import FinishReason, Purpose
 from heldout.gepa.record.remarks import CallsEvent, OpenedEvent, StoppedEvent
 from heldout.gepa.record.run_events import RunEvents
-from heldout.gepa.record.summary import SIMULATED, card, decision_sentence, figures_in_words
+from heldout.gepa.record.summary import (
+    card,
+    decision_sentence,
+    figures_in_words,
+    simulated_tag,
+    simulated_words,
+)
 from heldout.gepa.record.totals import RunCost, calls_of, cost_of
 from heldout.gepa.reward import RankReward
 from heldout.gepa.spending import Spent
@@ -85,7 +91,7 @@ class Run(RunEvents):
         spent = f"{cost.calls} calls, {cost.tokens} tokens, {usd}"
         return [
             ("run", f"{self.run_id} ({self.status})"),
-            *([("models", SIMULATED)] if self.simulated else []),
+            *([("models", self.simulated_words)] if self.simulated_words else []),
             *self.figures_in_words,
             ("candidates", f"{counts.proposed} proposed, {counts.entered} entered"),
             ("spent", spent),
@@ -114,8 +120,25 @@ class Run(RunEvents):
         """True where a model of the run was a simulated one, also where only its name says so."""
         if self._opened is None:
             return None
-        models = (self._opened.student.model, self._opened.reflector.model)
-        return self._opened.simulated or any(model.startswith("sim/") for model in models)
+        return self._opened.simulated or bool(self.simulated_words)
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """Model ids by role, judge and reflector; empty before the first event."""
+        opened = self._opened
+        if opened is None:
+            return {}
+        return {"judge": opened.student.model, "reflector": opened.reflector.model}
+
+    @property
+    def simulated_words(self) -> str | None:
+        """What of the models is simulated, model by model; None where nothing is."""
+        return simulated_words(self.models)
+
+    @property
+    def simulated_tag(self) -> str:
+        """The same in two words, an empty text where nothing is."""
+        return simulated_tag(self.models)
 
     @property
     def partition(self) -> PartitionEvent | None:
@@ -179,6 +202,15 @@ class Run(RunEvents):
         return calls_of(self.events)
 
     # -- candidates --------------------------------------------------------------------------------
+
+    @property
+    def unusable_words(self) -> str | None:
+        """How many proposals were unusable and why; None where most could be tried."""
+        unusable = self.candidates.unusable
+        if 2 * unusable.total() <= self.candidates.proposed:
+            return None
+        why = ", ".join(f"{reason} {count}" for reason, count in unusable.most_common())
+        return f"{unusable.total()} of {self.candidates.proposed} proposals were unusable: {why}"
 
     @property
     def entered(self) -> list[CandidateEvent]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -19,12 +19,62 @@ REASONS = {
     "gate": "the held-out difference does not pass the gate",
     "drift": "the baseline scored differently when judged again",
     "exploratory": "the planned looks were used up, so the run is exploratory",
+    "no_proposal": "no proposal of the reflector was usable, so nothing was searched",
     "seed_won": "a seed won on accept, there is nothing to confirm",
     "pre_gate": "accept showed no gain, so the held-out look was not bought",
 }
-SIMULATED = "simulated models: no figure here is about a real one"
+NOT_REAL = "no figure here is about a real one"
+SIMULATED = f"simulated models: {NOT_REAL}"
+SIMULATED_JUDGE = f"simulated model: {NOT_REAL}"
+"""Where every model is a program: several of them, or the judge alone."""
+PROGRAM = "sim/"
+"""What the ids of models that are programs begin with."""
 CARD = "border:1px solid currentColor;border-radius:6px;padding:.6em 1em;display:inline-block"
 CELL = "text-align:left;padding:.1em 1em .1em 0;vertical-align:top"
+
+
+def simulated_words(models: Mapping[str, str]) -> str | None:
+    """What is simulated among `models` (role to model id), model by model; None where nothing is.
+
+    Figures are about a real model only where the judge is one.
+    """
+    programs = {role: id_ for role, id_ in models.items() if id_.startswith(PROGRAM)}
+    if not programs:
+        return None
+    if len(programs) == len(models):
+        return SIMULATED if len(models) > 1 else SIMULATED_JUDGE
+    real = {role: id_ for role, id_ in models.items() if role not in programs}
+    told = [
+        _are(roles, f"a program ({id_})", f"one program ({id_})") for id_, roles in _by_id(programs)
+    ]
+    told += [_are(roles, id_, id_) for id_, roles in _by_id(real)]
+    return "; ".join([*told, *([NOT_REAL] if "judge" in programs else [])])
+
+
+def simulated_tag(models: Mapping[str, str]) -> str:
+    """The same in two words, for a heading; an empty text where nothing is simulated."""
+    programs = [role for role, id_ in models.items() if id_.startswith(PROGRAM)]
+    if not programs:
+        return ""
+    whole = "models" if len(models) > 1 else "model"
+    return f"simulated {whole if len(programs) == len(models) else _listed(programs)}"
+
+
+def _by_id(models: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+    """Roles by the model that plays them."""
+    found: dict[str, list[str]] = {}
+    for role, id_ in models.items():
+        found.setdefault(id_, []).append(role.replace("_", " "))
+    return list(found.items())
+
+
+def _are(roles: Sequence[str], one: str, several: str) -> str:
+    listed = _listed([f"the {role}" for role in roles])
+    return f"{listed} is {one}" if len(roles) == 1 else f"{listed} are {several}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def card(heading: str, rows: Sequence[tuple[str, str]], link: tuple[str, Path] | None) -> str:

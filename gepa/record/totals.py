@@ -54,6 +54,12 @@ class Candidates(dict[str, CandidateEvent]):
         return self.proposed - self.entered
 
     @property
+    def unusable(self) -> Counter[str]:
+        """Proposals that the guard turned away before any judging, by reason."""
+        proposals = (c for c in self.values() if c.kind is not Origin.SEED)
+        return Counter(c.reason or "rejected" for c in proposals if c.minibatch is None)
+
+    @property
     def merges(self) -> int:
         """Proposals made of two candidates."""
         return sum(c.kind is Origin.MERGE for c in self.values())

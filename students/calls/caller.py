@@ -18,6 +18,7 @@ from heldout.splits.errors import (
     CallMissing,
     CallRefused,
     InfrastructureFailure,
+    RefusedAtStart,
     StopRequested,
     StoreUnavailable,
 )
@@ -224,7 +225,9 @@ class Caller:
         self.counts.faults[error.kind] += 1
         if not error.transient:
             # The run cannot be finished as it is, so nothing more is sent.
-            self._over = CallRefused(describe(spec), error.kind, str(error))
+            begun = self.counts.made or self.counts.from_store
+            refused = CallRefused if begun else RefusedAtStart
+            self._over = refused(describe(spec), error.kind, str(error))
             raise self._over from error
         self._breaker.failed(error)
         self._check()

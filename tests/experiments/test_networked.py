@@ -84,9 +84,12 @@ def test_a_cap_is_kept_under_faults(tmp_path):
 def test_a_rejected_key_ends_in_one_line_and_a_run_that_can_be_resumed(tmp_path, whole):
     with network(tmp_path / "refused", scale=SMALL) as net:
         net.provider.refuse_from = 40
-        with pytest.raises(CallRefused, match="refused") as caught:
-            net.campaign(tmp_path / "refused")
-        assert len(caught.value.lines) == 1
+        stopped = net.campaign(tmp_path / "refused")
+        assert isinstance(stopped.error, CallRefused)
+        assert stopped.exit_status == 4
+        assert len(str(stopped.error).splitlines()) == 1
+        assert stopped.run.status == "stopped"
+        assert stopped.run.finish_reason == "call_refused"
         assert net.provider.faults["auth"] <= IN_FLIGHT
         net.provider.refuse_from = None
         ended = net.campaign(tmp_path / "refused")

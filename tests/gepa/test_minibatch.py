@@ -48,3 +48,23 @@ def test_draws_differ_between_iterations() -> None:
 def test_a_small_pool_gives_what_it_has() -> None:
     notes = ConsultationFirst().draw(REFLECT[:2], 3)
     assert len({note.consultation for note in notes}) == 2
+
+
+@given(
+    consultations=st.integers(1, 14), errored=st.integers(1, 4), seed=st.integers(), few=st.data()
+)
+def test_a_draw_holds_as_many_consultations_as_were_asked_for(
+    consultations, errored, seed, few
+) -> None:
+    """Also fewer than `partial_consultations`, which once drew nearly the whole pool."""
+    pool = REFLECT[: few.draw(st.integers(1, len(REFLECT)))]
+    minibatch = ConsultationFirst(consultations, errored)
+    notes = minibatch.draw(pool, seed)
+    drawn = {note.consultation for note in notes}
+    assert len(drawn) == min(consultations, len(pool))
+    assert len(notes) <= minibatch.largest
+    for name in drawn:
+        of_one = [note for note in notes if note.consultation == name]
+        assert 1 <= sum(not note.label.is_clean for note in of_one) <= errored
+        ids = {note.id for note in of_one}
+        assert all(note.label.twin in ids for note in of_one)

@@ -195,10 +195,28 @@ def test_proposals_without_a_usable_block_are_candidates_with_a_reason(
     bench = build_search(
         runner, settings=settings(iterations=2), doubles=Doubles(reflector=Fixed(block))
     )
-    bench.search.run()
+    assert bench.search.run() is FinishReason.NO_PROPOSAL
     proposals = bench.journal.of(CandidateEvent)
     assert [body.reason for body in proposals] == [reason, reason]
     assert not any(b.purpose == "child" for b in bench.journal.of(EvaluationEvent))
+
+
+def test_one_usable_proposal_makes_it_a_search(runner) -> None:
+    class Once(Fixed):
+        async def rewrite(self, context: RewriteContext) -> Proposal:
+            return Proposal("new block 0" if context.item == "i002" else None, ())
+
+    never = MinibatchImprovement(margin=1.0)
+    doubles = Doubles(reflector=Once(None), acceptance=never)
+    bench = build_search(runner, settings=settings(iterations=3), doubles=doubles)
+    assert bench.search.run() is FinishReason.ITERATIONS
+
+
+def test_no_iteration_is_no_search_that_failed(runner) -> None:
+    bench = build_search(
+        runner, settings=settings(iterations=0), doubles=Doubles(reflector=Fixed(None))
+    )
+    assert bench.search.run() is FinishReason.ITERATIONS
 
 
 def test_a_duplicate_names_the_earlier_candidate(runner) -> None:
