@@ -7,11 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from heldout.students.contracts import Violation, ViolationKind, last_with
-from heldout.students.replies import ReplyObject, json_objects, plain
+from heldout.students.contracts import (
+    Violation,
+    ViolationKind,
+    concerns,
+    nothing,
+    one_answer,
+    read_one,
+)
+from heldout.students.replies import ReplyObject, Unread, folded, pieces, plain, resembles
+from heldout.students.structured import Schema, keyed, listed, optional, record, text, word
 
+_BODY = ("complaint", "history", "medication", "allergies", "social", "examination")
+SECTIONS = (*_BODY, "assessment", "plan")
+"""Parts of a note that a fact can belong to."""
+FACT_TOKENS, MOST_FACTS, MOST_FACT, MOST_EVIDENCE = 120, 60, 120, 60
+"""Tokens of one fact, how many are listed, and characters of its texts, at most."""
+ID_TOKENS, MOST_QUOTE = 15, 200
+"""Tokens of an id with its signs, and characters of a quote, at most."""
 NO_WORDS = ("", "none", "null", "absent", "n/a")
 """What stands for «nothing found» where a quote is asked for."""
 
@@ -56,13 +72,15 @@ class KeyedContract:
 
     def parse(self, text: str, asked: Collection[str]) -> KeyedAnswers | Violation:
         """Answers for `asked`. What a reply leaves open is the caller's to ask again."""
-        answers = _keyed(text, asked, self.field)
-        if isinstance(answers, Violation):
-            return answers
+        found = _keyed(text, asked, self.field)
+        if isinstance(found, Violation):
+            return found
         read: dict[str, set[str | None]] = {}
-        for key, value in answers.items():
-            words = read.setdefault(key.strip(), set())
-            words.add(None if key in answers.conflicts else self._word(value))
+        for answers in found:
+            for key, value in answers.items():
+                name = _id_in(key, asked)
+                clear = folded(key) not in answers.conflicts and not _seems(key, name)
+                read.setdefault(name, set()).add(self._word(value) if clear else None)
         given = {
             key: word
             for key in asked
@@ -74,6 +92,10 @@ class KeyedContract:
             tuple(key for key in asked if key not in given),
             tuple(plain(key) for key in read if key not in asked),
         )
+
+    def of(self, asked: Collection[str]) -> AskedKeys:
+        """The shape of an answer for `asked`."""
+        return AskedKeys(self, tuple(asked))
 
     def parse_all(self, text: str, asked: Collection[str]) -> Mapping[str, str] | Violation:
         """Answers for all of `asked`, or the violation that names those missing."""
@@ -91,32 +113,60 @@ class KeyedContract:
             text = plain(value) if isinstance(value, str) else ""
             readable = value is None or isinstance(value, str)
             return ("" if text.casefold() in NO_WORDS else text) if readable else None
-        word = value.strip().casefold() if isinstance(value, str) else None
+        word = folded(value) if isinstance(value, str) else None
         return word if word in self.words else None
 
 
-def parse_facts(text: str, field: str = "facts") -> tuple[StatedFact, ...] | Violation:
-    """Read `{field: [{"text": …, "evidence": …, "section": …}, …]}`; a repeated fact counts once.
+@dataclass(frozen=True, slots=True)
+class AskedKeys:
+    """A keyed contract with the ids that are asked: they are the fields of its schema."""
 
-    A bare string stands for a fact without evidence.
-    """
-    found = last_with(text, field)
-    if isinstance(found, Violation):
-        return found
-    entries = found[field]
-    if not isinstance(entries, list):
-        return Violation(ViolationKind.WRONG_TYPE, f'"{field}" must be a list')
-    facts: dict[str, StatedFact] = {}
-    for place, entry in enumerate(entries, start=1):
-        fact = _stated_fact(entry)
-        if fact is None:
-            return Violation(
-                ViolationKind.WRONG_TYPE, f'entry {place} of "{field}" has no readable "text"'
-            )
-        facts.setdefault(fact.text.casefold(), fact)
-    if not facts:
-        return Violation(ViolationKind.EMPTY, f'"{field}" is empty')
-    return tuple(facts.values())
+    contract: KeyedContract
+    asked: tuple[str, ...]
+
+    def schema(self, tokens: int) -> Schema:
+        """An answer for every id, in the order asked."""
+        words = self.contract.words
+        share = tokens // max(1, len(self.asked)) - ID_TOKENS
+        answer = optional(text(share, MOST_QUOTE)) if words is None else word(*words)
+        return record(**{self.contract.field: keyed(dict.fromkeys(self.asked, answer))})
+
+
+@dataclass(frozen=True)
+class FactsContract:
+    """`{field: [{"text": …, "evidence": …, "section": …}, …]}`; a repeated fact counts once."""
+
+    field: str = "facts"
+    placed: bool = False
+
+    def parse(self, text: str) -> tuple[StatedFact, ...] | Violation:
+        """The list, see `one_answer`. A bare string stands for a fact without evidence."""
+        return one_answer(text, self.field, self.read, lambda facts: f"a list of {len(facts)}")
+
+    def schema(self, tokens: int) -> Schema:
+        """The list, with a section for each fact where one is asked for."""
+        fields = {"text": text(FACT_TOKENS // 2, MOST_FACT), "evidence": text(20, MOST_EVIDENCE)}
+        fields |= {"section": word(*SECTIONS)} if self.placed else {}
+        most = min(MOST_FACTS, tokens // FACT_TOKENS)
+        return record(**{self.field: listed(keyed(fields), 1, most)})
+
+    def read(self, found: ReplyObject) -> tuple[StatedFact, ...] | Violation:
+        """The list in one object."""
+        entries = found.one(self.field)
+        if not isinstance(entries, list):
+            return Violation(ViolationKind.WRONG_TYPE, f'"{self.field}" must be a list')
+        facts: dict[str, StatedFact] = {}
+        for place, entry in enumerate(entries, start=1):
+            fact = _stated_fact(entry)
+            if fact is None:
+                return Violation(
+                    ViolationKind.WRONG_TYPE,
+                    f'entry {place} of "{self.field}" has no readable "text"',
+                )
+            facts.setdefault(fact.text.casefold(), fact)
+        if not facts:
+            return Violation(ViolationKind.EMPTY, f'"{self.field}" is empty')
+        return tuple(facts.values())
 
 
 def _stated_fact(entry: Any) -> StatedFact | None:
@@ -133,17 +183,48 @@ def _stated_fact(entry: Any) -> StatedFact | None:
 
 def _text(entry: ReplyObject, key: str) -> str:
     """The text under `key`, empty where there is none."""
-    value = entry.get(key, "")
+    value = entry.one(key)
     return plain(value) if isinstance(value, str) else ""
 
 
-def _keyed(text: str, asked: Collection[str], field: str) -> ReplyObject | Violation:
-    """The object that maps ids to answers: under `field`, or the last that has an id asked."""
-    found = last_with(text, field)
-    if isinstance(found, ReplyObject):
-        inner = found[field]
-        if isinstance(inner, ReplyObject):
-            return inner
-        return Violation(ViolationKind.WRONG_TYPE, f'"{field}" must be an object of id to answer')
-    bare = [o for o in json_objects(text) if any(key.strip() in asked for key in o)]
-    return bare[-1] if bare and found.kind is not ViolationKind.CONFLICT else found
+def _id_in(key: str, asked: Collection[str]) -> str:
+    """The id of `asked` that `key` gives, or means to give; the key itself where there is none."""
+    name = key.strip()
+    if name in asked:
+        return name
+    shown = folded(key)
+    meant = [id_ for id_ in asked if folded(id_) == shown or resembles(key, folded(id_))]
+    return meant[0] if len(meant) == 1 else name
+
+
+def _seems(key: str, name: str) -> bool:
+    """True where `key` only looks like the id `name`."""
+    return folded(key) != folded(name)
+
+
+def _keyed(text: str, asked: Collection[str], field: str) -> list[ReplyObject] | Violation:
+    """The objects that map ids to answers: those under `field`, and bare ones with an id asked.
+
+    An object that cannot be read counts as in `one_answer`: the last of all that concern the ids
+    must be readable.
+    """
+    ids = {folded(id_) for id_ in asked}
+    found: list[ReplyObject] = []
+    wrong: Violation | None = None
+    for piece in pieces(text):
+        if isinstance(piece, ReplyObject) and any(folded(key) in ids for key in piece):
+            found, wrong = [*found, piece], None
+        elif concerns(piece, field) or (isinstance(piece, Unread) and piece.mentions(*ids)):
+            inner = read_one(piece, field, partial(_inner, field=field))
+            wrong = inner if isinstance(inner, Violation) else None
+            found += [] if isinstance(inner, Violation) else [inner]
+    if wrong is None and not found:
+        return nothing(text, field)
+    return found if wrong is None else wrong
+
+
+def _inner(found: ReplyObject, field: str) -> ReplyObject | Violation:
+    inner = found.one(field)
+    if isinstance(inner, ReplyObject):
+        return inner
+    return Violation(ViolationKind.WRONG_TYPE, f'"{field}" must be an object of id to answer')

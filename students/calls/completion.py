@@ -14,9 +14,11 @@ from heldout.students.contracts import Violation
 from heldout.students.fact_contracts import KeyedContract
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget, ChatReply, Message, ModelPin, StopReason
+from heldout.students.structured import constrained
 from heldout.students.student import Judgement, Outcome
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 class Completion(Protocol):
@@ -29,6 +31,13 @@ class Completion(Protocol):
     @property
     def reply(self) -> ChatReply:
         """What came back."""
+
+
+class ReadableContract(Protocol[T_co]):
+    """What an answer must hold. One that has `schema` as well can be enforced (`structured`)."""
+
+    def parse(self, text: str) -> T_co | Violation:
+        """The answer in `text`."""
 
 
 class CompletionClient(Protocol):
@@ -94,28 +103,55 @@ class ReadReply(Generic[T]):
 
 
 async def ask(
-    caller: CompletionClient, spec: CallSpec, parse: Callable[[str], T | Violation], run_seed: int
+    caller: CompletionClient,
+    spec: CallSpec,
+    contract: ReadableContract[T],
+    run_seed: int,
+    *,
+    counts_at_cap: bool = True,
 ) -> ReadReply[T]:
-    """Make the call; after a contract violation ask once more, naming what was wrong."""
-    first = await caller.call(spec)
-    read = interpret(first, parse)
+    """Make the call; after a contract violation ask once more, naming what was wrong.
+
+    The answer's structure goes with the call where the pin asks for it. `counts_at_cap` as in
+    `interpret`.
+    """
+    asked = structured(spec, contract)
+    first = await caller.call(asked)
+    read = interpret(first, contract.parse, counts_at_cap=counts_at_cap)
     if read.outcome is not Outcome.CONTRACT_VIOLATION:
         return read
-    retry = retry_spec(spec, first.reply, read.detail, run_seed)
-    second = interpret(await caller.call(retry), parse)
+    retry = retry_spec(asked, first.reply, read.detail, run_seed)
+    second = interpret(await caller.call(retry), contract.parse, counts_at_cap=counts_at_cap)
     return replace(second, calls=read.calls + second.calls)
 
 
-def interpret(answered: Completion, parse: Callable[[str], T | Violation]) -> ReadReply[T]:
-    """The outcome of one reply. A reply at the token cap counts if its answer is complete."""
+def structured(spec: CallSpec, contract: object) -> CallSpec:
+    """`spec` with the structure of an answer of `contract`, where its pin asks for one."""
+    pin = constrained(spec.pin, contract, spec.messages, spec.budget.max_tokens)
+    return spec if pin is spec.pin else replace(spec, pin=pin)
+
+
+def interpret(
+    answered: Completion,
+    parse: Callable[[str], T | Violation],
+    *,
+    counts_at_cap: bool = True,
+) -> ReadReply[T]:
+    """The outcome of one reply: the one way from a reply to an answer.
+
+    A reply at the token cap counts if its answer is complete; not so with `counts_at_cap` off, for
+    lists and texts that a model might have gone on with.
+    """
     reply, calls = answered.reply, (answered.key,)
     if reply.finish is StopReason.FILTER:
         return ReadReply(None, Outcome.REFUSED, calls, "content filter")
+    cut = reply.finish is StopReason.LENGTH
     value = parse(reply.text)
-    if not isinstance(value, Violation):
+    if not isinstance(value, Violation) and (counts_at_cap or not cut):
         return ReadReply(value, Outcome.OK, calls)
-    if reply.finish is StopReason.LENGTH:
+    if cut:
         return ReadReply(None, Outcome.TRUNCATED, calls, "the reply ends at the token cap")
+    assert isinstance(value, Violation)
     return ReadReply(None, Outcome.CONTRACT_VIOLATION, calls, value.detail)
 
 
@@ -147,7 +183,7 @@ async def ask_keyed(
     Answers of the first reply stand; the one retry only fills what is open. Ids still open after
     it are a contract violation. A refusal or a cut reply is not asked again.
     """
-    first = await caller.call(spec)
+    first = await caller.call(structured(spec, contract.of(asked)))
     read = interpret(first, partial(contract.parse, asked=asked))
     given = {} if read.value is None else dict(read.value.given)
     if read.outcome in (Outcome.REFUSED, Outcome.TRUNCATED):
@@ -157,7 +193,7 @@ async def ask_keyed(
     still = tuple(key for key in asked if key not in given)
     reason = f"{read.detail}; " if read.detail else ""
     complaint = f"{reason}these ids still need an answer: {', '.join(still)}"
-    retry = retry_spec(spec, first.reply, complaint, run_seed)
+    retry = structured(retry_spec(spec, first.reply, complaint, run_seed), contract.of(still))
     again = interpret(await caller.call(retry), partial(contract.parse_all, asked=still))
     calls = read.calls + again.calls
     if again.value is None:

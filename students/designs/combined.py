@@ -8,12 +8,16 @@ from dataclasses import dataclass, replace
 from heldout.splits.benchmark import Note
 from heldout.students.calls.call import Stage
 from heldout.students.calls.completion import ReadReply, RequestBuilder, ask
-from heldout.students.contracts import Violation, ViolationKind, last_with
+from heldout.students.contracts import Violation, ViolationKind, one_answer
 from heldout.students.designs.checker import PerFactChecker
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget
-from heldout.students.replies import ReplyObject
+from heldout.students.replies import ReplyObject, folded
+from heldout.students.structured import Schema, listed, record, text, word
 from heldout.students.student import Judgement, Outcome, Student
+
+STATEMENT_TOKENS = 90
+"""Tokens of one statement with its answer, at most."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class StatementCheck:
             {"transcript": note.transcript, "note": note.text, "block": self.block}
         )
         spec = self.requests.spec(Stage.JUDGE, note, prompt, budget, sample)
-        return await ask(self.requests.caller, spec, parse_statements, self.requests.run_seed)
+        return await ask(self.requests.caller, spec, StatementsContract(), self.requests.run_seed)
 
 
 @dataclass(frozen=True)
@@ -73,34 +77,45 @@ class Coverage:
         return replace(covered, calls=calls, figures=figures)
 
 
-def parse_statements(text: str) -> float | Violation:
-    """Read `{"statements": [{"text": …, "supported": "yes" | "no"}, …]}`: the share of yes."""
-    found = last_with(text, "statements")
-    if isinstance(found, Violation):
-        return found
-    entries = found["statements"]
-    if not isinstance(entries, list):
-        return Violation(ViolationKind.WRONG_TYPE, '"statements" must be a list')
-    if not entries:
-        return Violation(ViolationKind.EMPTY, '"statements" is empty')
-    answers = [_supported(entry) for entry in entries]
-    if None in answers:
-        place = answers.index(None) + 1
-        return Violation(
-            ViolationKind.WRONG_TYPE,
-            f'entry {place} of "statements" needs a "text" and a "supported" of "yes" or "no"',
-        )
-    return answers.count(True) / len(answers)
+@dataclass(frozen=True)
+class StatementsContract:
+    """`{"statements": [{"text": …, "supported": "yes" | "no"}, …]}`: the share of yes."""
+
+    def parse(self, text: str) -> float | Violation:
+        """The share of the one list, see `one_answer`."""
+        answers = one_answer(text, "statements", self.read, lambda a: f"{sum(a)} yes of {len(a)}")
+        return answers if isinstance(answers, Violation) else sum(answers) / len(answers)
+
+    def schema(self, tokens: int) -> Schema:
+        """The list."""
+        item = record(text=text(STATEMENT_TOKENS // 2, 120), supported=word("yes", "no"))
+        return record(statements=listed(item, 1, min(60, tokens // STATEMENT_TOKENS)))
+
+    def read(self, found: ReplyObject) -> tuple[bool, ...] | Violation:
+        """The answers in one object."""
+        entries = found.one("statements")
+        if not isinstance(entries, list):
+            return Violation(ViolationKind.WRONG_TYPE, '"statements" must be a list')
+        if not entries:
+            return Violation(ViolationKind.EMPTY, '"statements" is empty')
+        answers = [_supported(entry) for entry in entries]
+        if None in answers:
+            place = answers.index(None) + 1
+            return Violation(
+                ViolationKind.WRONG_TYPE,
+                f'entry {place} of "statements" needs a "text" and a "supported" of "yes" or "no"',
+            )
+        return tuple(answer is True for answer in answers)
 
 
 def _supported(entry: object) -> bool | None:
     """What one entry says, None where it cannot be read."""
     if not isinstance(entry, ReplyObject) or "supported" in entry.conflicts:
         return None
-    word = entry.get("supported")
-    if not isinstance(word, str) or not isinstance(entry.get("text"), str):
+    word = entry.one("supported")
+    if not isinstance(word, str) or not isinstance(entry.one("text"), str):
         return None
-    return {"yes": True, "no": False}.get(word.strip().casefold())
+    return {"yes": True, "no": False}.get(folded(word))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Protocol
 
 from heldout.splits.benchmark import Note
@@ -16,7 +16,7 @@ from heldout.splits.hashing import content_id, sha256_json
 from heldout.splits.randomness import call_seed
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.completion import CompletionClient, ReadReply, ask
-from heldout.students.fact_contracts import StatedFact, parse_facts
+from heldout.students.fact_contracts import FactsContract, StatedFact
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget, Message, ModelPin
 
@@ -144,6 +144,11 @@ class Extraction:
     field: str = "facts"
 
     @property
+    def contract(self) -> FactsContract:
+        """A list; its facts have a section where the frame asks for one."""
+        return FactsContract(self.field, placed='"section"' in self.frame.template)
+
+    @property
     def calls_per_consultation(self) -> int:
         """The extraction and one retry."""
         return 2
@@ -152,7 +157,7 @@ class Extraction:
         """The facts of the consultation of `note`."""
         prompt = self.frame.render({"transcript": note.transcript})
         spec = shared_spec(self.stage, note, prompt, self.pin, self.budget)
-        read = await ask(self.caller, spec, partial(parse_facts, field=self.field), SHARED_SEED)
+        read = await ask(self.caller, spec, self.contract, SHARED_SEED, counts_at_cap=False)
         value = None if read.value is None else sheet_of(note.consultation, read.value)
         return ReadReply(value, read.outcome, read.calls, read.detail)
 

@@ -55,7 +55,7 @@ class WholeNoteJudge:
         """The judgement of `note` that `prompt` asks for."""
         requests = RequestBuilder(self.pin, self.caller, self.run_seed, self.occasion)
         spec = requests.spec(Stage.JUDGE, note, prompt, budget, sample)
-        read = await ask(self.caller, spec, self.contract.parse, self.run_seed)
+        read = await ask(self.caller, spec, self.contract, self.run_seed)
         if read.value is None:
             return read.failed(self.frame)
         answer = read.value

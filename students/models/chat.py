@@ -26,6 +26,18 @@ class StopReason(StrEnum):
     FILTER = "content_filter"
 
 
+class Structured(StrEnum):
+    """How an endpoint is told what an answer looks like: not at all, or by one of these.
+
+    The first two are OpenAI's `response_format`; `grammar` is llama.cpp's field of that name.
+    """
+
+    JSON_SCHEMA = "json_schema"
+    JSON_OBJECT = "json_object"
+    GRAMMAR = "grammar"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One chat message; `role` is `system`, `user` or `assistant`."""
@@ -59,6 +71,10 @@ class ModelPin:
     usd_per_million_prompt: float | None = None
     usd_per_million_completion: float | None = None
     usd_per_million_cached: float | None = None
+    structured: Structured = Structured.NONE
+    """Its answers are structured by the contract of each call, see `students.structured`."""
+    bounded: bool = False
+    """A schema may bound the length of texts and lists; hosted endpoints refuse that."""
 
     @property
     def priced(self) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.yaml_file import read_yaml
-from heldout.students.models.chat import Budget, ModelPin
+from heldout.students.models.chat import Budget, ModelPin, Structured
 from heldout.students.models.pins_file import Entry, read_entries
 
 SIMULATED = ("sim/judge", "sim/reflector", "sim/placebo")
@@ -106,6 +106,8 @@ def _pinned(name: str, entry: Entry) -> PinnedModel:
         usd_per_million_prompt=prices.prompt if prices else None,
         usd_per_million_completion=prices.completion if prices else None,
         usd_per_million_cached=prices.cached if prices else None,
+        structured=Structured(entry.structured),
+        bounded=entry.api_base is not None,
     )
     provider = pin.id.partition("/")[0]
     direct = entry.api_base is not None and provider in COMPATIBLE

@@ -55,6 +55,7 @@ class Entry(Strict):
     key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     door: Literal["direct", "litellm"] | None = None
     cap_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    structured: Literal["json_schema", "json_object", "grammar", "none"] = "none"
     prices: TokenPrices | None = None
 
 

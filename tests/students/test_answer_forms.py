@@ -10,7 +10,7 @@ from heldout.students.answer_forms import (
     YesNoContract,
 )
 from heldout.students.contracts import Answer, Violation, ViolationKind
-from heldout.students.designs.combined import parse_statements
+from heldout.students.designs.combined import StatementsContract
 from heldout.students.replies import plain
 from heldout.students.student import ReportedGap
 
@@ -46,7 +46,7 @@ def test_no_form_raises(text):
     for parse in (YES_NO.parse, LINE.parse, GAPS.parse):
         read = parse(text)
         assert isinstance(read, Violation) or 0 <= read.score <= 10
-    share = parse_statements(text)
+    share = StatementsContract().parse(text)
     assert isinstance(share, Violation) or 0 <= share <= 1
 
 
@@ -77,10 +77,6 @@ def test_what_is_no_verdict_line_is_a_violation(text):
     assert isinstance(LINE.parse(text), Violation)
 
 
-def test_the_last_verdict_line_holds():
-    assert LINE.parse("VERDICT: FAIL\nOn second thoughts:\nVERDICT: PASS").score == 1.0
-
-
 @settings(max_examples=500)
 @given(st.integers(0, 10), ITEMS, st.data())
 def test_gap_lists_survive_prose_fences_and_unicode(score, items, data):
@@ -96,7 +92,9 @@ def test_cut_replies_are_violations(data, items):
     assert isinstance(GAPS.parse(data.draw(cut(dump({"missing": items, "score": 5})))), Violation)
     assert isinstance(YES_NO.parse(data.draw(cut(dump({"answer": "yes"})))), Violation)
     listed = [{"text": "Cough", "supported": "no"}, {"text": "Fever", "supported": "yes"}]
-    assert isinstance(parse_statements(data.draw(cut(dump({"statements": listed})))), Violation)
+    assert isinstance(
+        StatementsContract().parse(data.draw(cut(dump({"statements": listed})))), Violation
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,7 +126,7 @@ def test_kinds_of_violation_of_gap_lists(value, kind):
 @given(st.lists(st.booleans(), min_size=1, max_size=5), AWKWARD, st.data())
 def test_the_share_of_supported_statements(answers, text, data):
     listed = [{"text": text, "supported": "yes" if answer else "no"} for answer in answers]
-    share = parse_statements(data.draw(wrapped(dump({"statements": listed}))))
+    share = StatementsContract().parse(data.draw(wrapped(dump({"statements": listed}))))
     assert share == sum(answers) / len(answers)
 
 
@@ -145,4 +143,4 @@ def test_the_share_of_supported_statements(answers, text, data):
     ],
 )
 def test_unreadable_statements_are_violations(value):
-    assert isinstance(parse_statements(dump(value)), Violation)
+    assert isinstance(StatementsContract().parse(dump(value)), Violation)

@@ -76,7 +76,7 @@ def test_kinds_of_violation(text, kind):
 @pytest.mark.parametrize(
     ("text", "score"),
     [
-        ('{"score": 3} on reflection {"score": 4}', 4.0),
+        ('{"score": 4} on reflection {"score": 4.0}', 4.0),
         ('{"score": 3, "score": 3}', 3.0),
         ('{"score": "6.5"}', 6.5),
         ('{"score": 3} {"note": "nothing"}', 3.0),

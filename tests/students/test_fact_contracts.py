@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tests.support.malformed import AWKWARD, JUNK, PROSE, cut, dump, wrapped
 
 from heldout.students.contracts import Violation, ViolationKind
-from heldout.students.fact_contracts import KeyedAnswers, KeyedContract, StatedFact, parse_facts
+from heldout.students.fact_contracts import FactsContract, KeyedAnswers, KeyedContract, StatedFact
 from heldout.students.replies import plain
 
 ASKED = ("aa11bb22", "cc33dd44", "ee55ff66")
@@ -27,21 +27,23 @@ def verdicts(answers):
 @given(FACT_TEXTS, st.data())
 def test_facts_survive_prose_fences_and_unicode(texts, data):
     stated = [{"text": text, "evidence": "said"} for text in texts]
-    read = parse_facts(data.draw(wrapped(dump({"facts": stated}))))
+    read = FactsContract().parse(data.draw(wrapped(dump({"facts": stated}))))
     assert read == tuple(StatedFact(plain(text), "said") for text in texts)
 
 
 @settings(max_examples=500)
 @given(FACT_TEXTS, st.data())
 def test_a_cut_list_of_facts_is_a_violation(texts, data):
-    read = parse_facts(data.draw(cut(dump({"facts": [{"text": text} for text in texts]}))))
+    read = FactsContract().parse(
+        data.draw(cut(dump({"facts": [{"text": text} for text in texts]})))
+    )
     assert isinstance(read, Violation)
 
 
 @settings(max_examples=500)
 @given(NOISE | st.lists(JUNK).map(lambda junk: dump({"facts": junk})))
 def test_facts_never_raise(text):
-    read = parse_facts(text)
+    read = FactsContract().parse(text)
     assert isinstance(read, Violation) or all(fact.text for fact in read)
 
 
@@ -59,13 +61,15 @@ def test_facts_never_raise(text):
     ],
 )
 def test_kinds_of_violation_of_facts(text, kind):
-    read = parse_facts(text)
+    read = FactsContract().parse(text)
     assert isinstance(read, Violation)
     assert read.kind is kind
 
 
 def test_repeated_facts_are_kept_once_and_bare_strings_are_facts():
-    read = parse_facts('{"facts": ["Cough", {"text": "COUGH", "evidence": "x"}, "No\\nfever"]}')
+    read = FactsContract().parse(
+        '{"facts": ["Cough", {"text": "COUGH", "evidence": "x"}, "No\\nfever"]}'
+    )
     assert read == (StatedFact("Cough", ""), StatedFact("No fever", ""))
 
 

@@ -9,7 +9,7 @@ from heldout.splits.randomness import shuffled
 from heldout.splits.synthetic import draw
 from heldout.students.answer_forms import GapListContract, VerdictLineContract, YesNoContract
 from heldout.students.contracts import Answer, ScoreContract
-from heldout.students.fact_contracts import KeyedContract, parse_facts
+from heldout.students.fact_contracts import FactsContract, KeyedContract
 from heldout.students.frames import load_frame
 from heldout.students.models.chat import Budget, ChatRequest, Message, ModelPin, StopReason
 from heldout.students.simulated import JUDGE_ID, SimulatedJudge
@@ -33,7 +33,7 @@ def reply(frame, *args, **options):
 
 
 def sheet():
-    stated = parse_facts(reply("extract", 8000).text)
+    stated = FactsContract().parse(reply("extract", 8000).text)
     return {f"f{n}": fact.text for n, fact in enumerate(stated)}
 
 
