@@ -19,6 +19,7 @@ from heldout.gepa.record.events import EmissionEvent
 from heldout.gepa.record.files import write_whole
 from heldout.splits.errors import StoreUnavailable
 from heldout.splits.hashing import sha256_text
+from heldout.splits.visible import visible_in
 from heldout.students.frames import Frame
 
 CARD_SUFFIX = ".card.yaml"
@@ -35,7 +36,7 @@ def emit(
         raise StoreUnavailable(str(folder), error.strerror or str(error)) from error
     prompt = frame.with_block(block)
     # Through JSON, as in the journal: YAML has no words for enumerations and tuples.
-    plain = json.loads(json.dumps({**card, "prompt_sha256": sha256_text(prompt)}))
+    plain = json.loads(json.dumps({**visible_in(card), "prompt_sha256": sha256_text(prompt)}))
     card_text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
     prompt_file = folder / f"{campaign}.txt"
     write_whole(prompt_file, prompt)

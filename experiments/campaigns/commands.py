@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from heldout.experiments.runs.run_directory import (
     default_run_dir,
     existing_run,
 )
+from heldout.experiments.runs.terminal import note, show
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput
 from heldout.splits.partition.manifest import freeze
@@ -46,7 +45,7 @@ def run_campaigns(
         if dry_run:
             plans = [plan(member.checked) for member in members]
             told = "\n\n".join(map(plan_text, plans))
-            print(_json({"campaigns": plans}) if as_json else told)
+            show({"campaigns": plans} if as_json else told)
             return 0
         return _finish_family(start_family(members, folder), as_json)
     config = configs[0]
@@ -54,7 +53,7 @@ def run_campaigns(
     checked = prepare(config, settings, where)
     if dry_run:
         planned = plan(checked)
-        print(_json(planned) if as_json else plan_text(planned))
+        show(planned if as_json else plan_text(planned))
         return 0
     ended = start(checked, where, options)
     return _finish(ended, as_json)
@@ -73,7 +72,7 @@ def resume_campaign(
 def show_status(path: Path, *, as_json: bool) -> None:
     """Print where a run stands."""
     run = Run.at(existing_run(path).path)
-    print(_json(run.to_json()) if as_json else status_text(run))
+    show(run.to_json() if as_json else status_text(run))
 
 
 def freeze_split(
@@ -135,10 +134,10 @@ def make_synthetic(consultations: int, seed: int, out: Path, *, as_json: bool) -
 
 def _finish(ended: SessionResult, as_json: bool) -> int:
     """Print how a session ended and return the exit status."""
-    print(_json(ended.run.to_json()) if as_json else ending(ended.run))
+    show(ended.run.to_json() if as_json else ending(ended.run))
     _say_untracked(ended)
     if ended.error is not None:
-        print(ended.error, file=sys.stderr)
+        note(ended.error)
     return ended.exit_status
 
 
@@ -146,22 +145,18 @@ def _finish_family(done: Sequence[SessionResult], as_json: bool) -> int:
     """Print how every campaign of a family ended and return the worst exit status."""
     runs = [ended.run for ended in done]
     if as_json:
-        print(_json({"campaigns": [run.to_json() for run in runs]}))
+        show({"campaigns": [run.to_json() for run in runs]})
     else:
         for run in runs:
-            print(f"\n{run.name}{ending(run)}")
+            show(f"\n{run.name}{ending(run)}")
     for ended in done:
         _say_untracked(ended)
     # One fault stops them all; it is told once.
     for error in dict.fromkeys(str(ended.error) for ended in done if ended.error is not None):
-        print(error, file=sys.stderr)
+        note(error)
     return max(ended.exit_status for ended in done)
 
 
 def _say_untracked(ended: SessionResult) -> None:
     if ended.untracked:
-        print(f"MLflow did not follow: {ended.untracked}; try heldout sync", file=sys.stderr)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+        note(f"MLflow did not follow: {ended.untracked}; try heldout sync")

@@ -36,7 +36,12 @@ from heldout.experiments.campaigns.session import (
 )
 from heldout.experiments.runs.config import Config
 from heldout.experiments.runs.config_file import load_config
-from heldout.experiments.runs.run_directory import FAMILY_FILE, RunDirectory
+from heldout.experiments.runs.run_directory import (
+    FAMILY_FILE,
+    RunDirectory,
+    is_free,
+    working_in,
+)
 from heldout.gepa.gate.decide import decide_family
 from heldout.gepa.gate.decision import Decision
 from heldout.gepa.gate.outcome import CampaignResult
@@ -53,7 +58,7 @@ def prepare_family(
 ) -> list[CampaignSession]:
     """Load and check the configurations of a new family in `folder`. Writes nothing."""
     folder = folder.resolve()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not is_free(folder):
         raise BadInput.one(
             str(folder), "already exists; continue it with resume, or give another --run-dir"
         )
@@ -71,17 +76,22 @@ def start_family(sessions: Sequence[CampaignSession], folder: Path) -> list[Sess
     for session in sessions:
         refuse_spent_looks(session.checked, session.buyer)
     made = new_folder(folder)
-    with nothing_left_of(folder, made, lambda: any(has_calls(s.directory) for s in sessions)):
-        family = sessions[0].buyer.family
-        assert family is not None  # `prepare_family` declares one
-        names = [session.checked.config.name for session in sessions]
-        listed = json.dumps({"id": family.id, "members": names})
-        (folder / FAMILY_FILE).write_text(listed + "\n", encoding="utf-8")
-        for session in sessions:
-            session.directory.path.mkdir(exist_ok=True)
-            # The first member writes what all share; the others find it there.
-            write_definition(_again(session).checked, session.directory)
-        return _work([_again(session) for session in sessions])
+    with working_in(folder):
+        # Whoever came second finds the lock taken, or the runs that the first one has made.
+        if not is_free(folder):
+            message = "already exists; another process began a family of runs there"
+            raise BadInput.one(str(folder), message)
+        with nothing_left_of(folder, made, lambda: any(has_calls(s.directory) for s in sessions)):
+            family = sessions[0].buyer.family
+            assert family is not None  # `prepare_family` declares one
+            names = [session.checked.config.name for session in sessions]
+            listed = json.dumps({"id": family.id, "members": names})
+            (folder / FAMILY_FILE).write_text(listed + "\n", encoding="utf-8")
+            for session in sessions:
+                session.directory.path.mkdir(exist_ok=True)
+                # The first member writes what all share; the others find it there.
+                write_definition(_again(session).checked, session.directory)
+            return _work([_again(session) for session in sessions])
 
 
 def resume_family(
@@ -90,6 +100,11 @@ def resume_family(
     """Continue a family: every member again, with its own calls as memo."""
     folder = folder.resolve()
     only_caps(settings)
+    with working_in(folder):
+        return _resumed(folder, settings, options)
+
+
+def _resumed(folder: Path, settings: Sequence[str], options: RunOptions) -> list[SessionResult]:
     listed = json.loads((folder / FAMILY_FILE).read_text(encoding="utf-8"))
     runs = [RunDirectory(folder / name, shared=folder) for name in listed["members"]]
     so_far = [Run.at(run.path) for run in runs]

@@ -31,7 +31,7 @@ from heldout.experiments.runs.config_file import (
     parse_setting,
 )
 from heldout.experiments.runs.run_data import CONSULTATIONS_FILE, PAIRS_FILE
-from heldout.experiments.runs.run_directory import RunDirectory, existing_run, resolved
+from heldout.experiments.runs.run_directory import RunDirectory, existing_run, is_free, resolved
 from heldout.gepa.record.files import write_whole
 from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import Run
@@ -39,6 +39,7 @@ from heldout.splits.errors import BadInput, HeldoutError, LooksSpent, UserFault
 from heldout.splits.heldout.looks import Family
 from heldout.splits.heldout.looks_file import Buyer, LooksFile
 from heldout.splits.partition.manifest import freeze
+from heldout.splits.private_files import private_files
 from heldout.splits.synthetic import write_jsonl
 from heldout.students.calls.transfer import read_rows
 
@@ -49,7 +50,7 @@ RAISABLE = "budget"
 def prepare(source: ConfigSource, settings: Sequence[str], run_dir: Path) -> Checked:
     """Load and check a configuration for a new run in `run_dir`. Writes nothing."""
     run = RunDirectory(resolved(run_dir))
-    if run.path.exists() and not _is_free(run.path):
+    if run.path.exists() and not is_free(run.path):
         raise BadInput.one(
             str(run_dir), "already exists; continue it with resume, or give another --run-dir"
         )
@@ -59,11 +60,6 @@ def prepare(source: ConfigSource, settings: Sequence[str], run_dir: Path) -> Che
         message = f"{asked.planned_looks} is not what the frozen manifest plans ({frozen})"
         raise BadInput.one("partition.planned_looks", message)
     return checked
-
-
-def _is_free(path: Path) -> bool:
-    """True for an empty directory, or one where a run died before it wrote a thing."""
-    return path.is_dir() and all(item.name == ".lock" for item in path.iterdir())
 
 
 def start(checked: Checked, run_dir: Path, options: RunOptions) -> SessionResult:
@@ -77,7 +73,7 @@ def start(checked: Checked, run_dir: Path, options: RunOptions) -> SessionResult
     made = new_folder(run.path)
     with run.locked():
         # Whoever came second finds the lock taken, or the run that the first one has made.
-        if not _is_free(run.path):
+        if not is_free(run.path):
             raise BadInput.one(str(run_dir), "already exists; another process began a run there")
         with nothing_left_of(run.path, made, lambda: has_calls(run)):
             write_definition(checked, run)
@@ -89,7 +85,8 @@ def new_folder(path: Path) -> list[Path]:
     """Make `path`; which folders were made for it, innermost first. Raises BadInput."""
     made = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        with private_files():
+            path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput.one(str(path), f"cannot be made ({error.strerror})") from error
     return made

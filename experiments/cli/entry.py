@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from heldout.experiments.runs.terminal import note, show
 from heldout.splits.errors import HeldoutError, UserFault
+from heldout.splits.private_files import private_files
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+__all__ = [
+    "Concurrency",
+    "JsonFlag",
+    "RunArgument",
+    "SetOption",
+    "Ticker",
+    "Transcript",
+    "guarded",
+    "note",
+    "show",
+    "version_option",
+]
 
 MOST_LINES = 40
 """Faults printed one by one; a wrong file can have thousands of the same."""
@@ -36,23 +47,6 @@ Transcript = Annotated[
     Literal["present", "absent"], typer.Option(help="Whether the notes have transcripts.")
 ]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
-
-
-def show(value: dict[str, Any] | list[Any] | str | RenderableType) -> None:
-    """Print a result on standard output: JSON values as JSON, text as it is, the rest by rich."""
-    if isinstance(value, str):
-        sys.stdout.write(value + "\n")
-    elif isinstance(value, dict | list):
-        sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
-    else:
-        from rich.console import Console  # noqa: PLC0415
-
-        Console().print(value)
-
-
-def note(line: str) -> None:
-    """A line of progress, on standard error."""
-    print(line, file=sys.stderr, flush=True)
 
 
 @dataclass
@@ -79,15 +73,16 @@ def guarded() -> Iterator[None]:
     Raises typer.Exit with the error's exit status.
     """
     try:
-        yield
+        with private_files():
+            yield
     except UserFault as fault:
         for line in fault.lines[:MOST_LINES]:
-            print(line, file=sys.stderr)
+            note(line)
         if len(fault.lines) > MOST_LINES:
-            print(f"… and {len(fault.lines) - MOST_LINES} more faults", file=sys.stderr)
+            note(f"… and {len(fault.lines) - MOST_LINES} more faults")
         raise typer.Exit(fault.exit_status) from None
     except HeldoutError as error:
-        print(error, file=sys.stderr)
+        note(error)
         raise typer.Exit(error.exit_status) from None
     except BrokenPipeError:
         # Whoever read our output has gone (`heldout looks … | head`); not a fault.
@@ -95,7 +90,7 @@ def guarded() -> Iterator[None]:
         raise typer.Exit(0) from None
     except OSError as error:
         # A path that no system call takes, such as a name of 300 letters.
-        print(f"{error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        note(f"{error.filename or 'output'}: {error.strerror}")
         raise typer.Exit(2) from None
 
 

@@ -19,6 +19,7 @@ from heldout.experiments.cli.entry import (
     show,
     version_option,
 )
+from heldout.experiments.runs.terminal import take_any_letter
 
 app = typer.Typer(
     name="heldout",
@@ -30,6 +31,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -198,6 +200,7 @@ app.add_typer(cli_store.app, name="store")
 
 def main() -> None:
     """Entry point of the `heldout` command."""
+    take_any_letter()
     app()
 
 

@@ -28,11 +28,9 @@ def lineage(
 ) -> None:
     """Show the family tree of candidates in the terminal."""
     with guarded():
-        from rich.console import Console  # noqa: PLC0415
-
         from heldout.experiments.report.lineage_tree import lineage_view  # noqa: PLC0415
 
-        Console().print(lineage_view(run, rejected=not entered))
+        show(lineage_view(run, rejected=not entered))
 
 
 @app.command()

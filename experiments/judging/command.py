@@ -21,6 +21,7 @@ from heldout.experiments.judging.roster import (
     scores_json,
 )
 from heldout.experiments.judging.table import SIMULATED, to_csv, to_markdown
+from heldout.experiments.runs.run_directory import working_in
 from heldout.gepa.record.summary import SIMULATED as ALL_SIMULATED
 from heldout.gepa.record.summary import simulated_words
 from heldout.reflectors.simulated.model import simulated_models
@@ -114,25 +115,27 @@ def judge_command(
         seed=request.seed,
         replicates=request.replicates,
     )
-    request.out.mkdir(parents=True, exist_ok=True)
     run_id = _run_id(notes, settings)
-    with open_judging(
-        f"sqlite:///{request.out / 'calls.sqlite'}",
-        run_id,
-        roles.values(),
-        simulated_models(doubles),
-        caps=request.caps,
-        concurrency=request.concurrency,
-        stop=stop,
-    ) as session:
+    with (
+        working_in(request.out),
+        open_judging(
+            f"sqlite:///{request.out / 'calls.sqlite'}",
+            run_id,
+            roles.values(),
+            simulated_models(doubles),
+            caps=request.caps,
+            concurrency=request.concurrency,
+            stop=stop,
+        ) as session,
+    ):
         results = judge_roster(designs, notes, settings, session.caller, session.runner, blocks)
-    report = JudgeReport(
-        run_id,
-        tuple(results),
-        any(model.pin.id.startswith("sim/") for model in roles.values()),
-        _params(notes, settings),
-    )
-    write(report, request.out)
+        report = JudgeReport(
+            run_id,
+            tuple(results),
+            any(model.pin.id.startswith("sim/") for model in roles.values()),
+            _params(notes, settings),
+        )
+        write(report, request.out)
     return report
 
 

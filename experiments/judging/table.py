@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 from rich import box
@@ -12,8 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from heldout.experiments.judging.roster import DesignFigures, DesignResult
+from heldout.experiments.report.csv_text import csv_text
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.splits.benchmark import CleanMeans
+from heldout.splits.visible import visible
 
 FLAGS = {CleanMeans.VERIFIED: "false alarms", CleanMeans.UNEDITED: "flags on unedited notes"}
 """What a flag on a clean note is called; only verified clean notes make it a false alarm."""
@@ -73,7 +73,7 @@ def render(results: Sequence[DesignResult], *, simulated: bool, words: str = SIM
     rows = [cells(result.figures) for result in results]
     flags = FLAGS[results[0].notes.clean_means]
     return Group(
-        Text(title(results, simulated=simulated, words=words)),
+        Text(visible(title(results, simulated=simulated, words=words))),
         _table(PAIRED_HEADS, [(*row[:6], row[10]) for row in rows]),
         _table(RATE_HEADS, [(row[0], *row[6:10], *row[11:13]) for row in rows]),
         Text(
@@ -105,12 +105,8 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
 def to_csv(results: Sequence[DesignResult]) -> str:
     """The same as CSV, with the set in a column of its own and counts as `k/n`."""
     _one_set(results)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["set", *columns(results[0].notes.clean_means)])
-    for result in results:
-        writer.writerow([result.notes.name, *cells(result.figures)])
-    return out.getvalue()
+    heads = ["set", *columns(results[0].notes.clean_means)]
+    return csv_text([heads, *([x.notes.name, *cells(x.figures)] for x in results)])
 
 
 def to_markdown(results: Sequence[DesignResult], *, simulated: bool, words: str = SIMULATED) -> str:
@@ -120,7 +116,7 @@ def to_markdown(results: Sequence[DesignResult], *, simulated: bool, words: str 
     lines = [heads, ("---", *["--:"] * (len(heads) - 1))]
     lines += [cells(result.figures) for result in results]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{title(results, simulated=simulated, words=words)}\n\n{table}\n"
+    return visible(f"{title(results, simulated=simulated, words=words)}\n\n{table}\n")
 
 
 _TRACES = ("complete", "partial-weak", "partial-strong")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -11,6 +10,7 @@ from dataclasses import asdict, replace
 from heldout.experiments.judging.command import JudgeReport
 from heldout.experiments.judging.roster import DesignFigures, DesignResult
 from heldout.experiments.judging.table import to_csv, to_markdown
+from heldout.experiments.runs.terminal import note
 from heldout.experiments.tracking.client import StoredRun, TrackingClient
 from heldout.experiments.tracking.content import (
     CAMPAIGN,
@@ -45,7 +45,7 @@ def track_or_say(report: JudgeReport, uri: str | None) -> None:
     try:
         track(report, TrackingSettings(default_uri(uri)))
     except (TrackingFailed, OSError) as error:
-        print(f"not recorded in MLflow: {error}", file=sys.stderr)
+        note(f"not recorded in MLflow: {error}")
 
 
 def _put(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, fields
@@ -17,11 +16,10 @@ from heldout.experiments.practice.pages import FlagPage
 from heldout.experiments.practice.session import JudgedAs
 from heldout.experiments.practice.thresholds import ThresholdChoice
 from heldout.experiments.practice.verdicts import Verdict
+from heldout.experiments.report.csv_text import cell
 from heldout.gepa.record.codec import plain
+from heldout.splits.visible import json_text
 from heldout.students.student import ReportedGap
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the start of a formula."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class JudgedRow:
         """One line of the CSV."""
         named = "; ".join(f"{f.text} ({f.severity})" if f.severity else f.text for f in self.named)
         values = {**vars(self), "named": named, "assessment": self.assessment or ""}
-        return [_cell(value) for value in values.values()]
+        return [cell(value) for value in values.values()]
 
 
 @dataclass
@@ -108,7 +106,7 @@ class ApplyOutputs:
             reason=reason,
             confirmed=self.prompt.confirmed,
         )
-        self._jsonl.write(json.dumps(_sound(line.to_json()), ensure_ascii=False) + "\n")
+        self._jsonl.write(json_text(line.to_json()) + "\n")
         self._csv.writerow(line.cells)
         if verdict is not None and verdict.flag:
             self._page.add(row, verdict)
@@ -116,24 +114,3 @@ class ApplyOutputs:
             self._page.unjudged(row, status, reason)
         else:
             self._page.cleared()
-
-
-def _cell(value: Any) -> str:
-    """A cell that no spreadsheet runs: texts that look like a formula get a leading quote."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if not isinstance(value, str):
-        return f"{value:g}" if isinstance(value, float) else str(value)
-    text = value.encode("utf-8", "replace").decode("utf-8")
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def _sound(value: Any) -> Any:
-    """Texts without halves of surrogate pairs, which cannot be written as UTF-8."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, dict):
-        return {key: _sound(inner) for key, inner in value.items()}
-    return [_sound(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -26,6 +26,7 @@ from heldout.experiments.practice.verdicts import (
     Verdict,
     judge_note,
 )
+from heldout.experiments.runs.run_directory import working_in
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.summary import SIMULATED_JUDGE
 from heldout.gepa.statistics.rates.counts import Count
@@ -148,11 +149,10 @@ def apply(  # noqa: PLR0913
     first = list(itertools.islice(rows, 1))  # a file that cannot be read at all is found here
     if out.exists() and not out.is_dir():
         raise BadInput.one("--out", f"{out} is a file, a folder is needed")
-    out.mkdir(parents=True, exist_ok=True)
     counts, ledger = ApplyProgress(), Ledger(Caps(usd=options.usd))
     config = JudgeConfig(prompt.block, ready.budget, ready.samples, chosen.value)
     name = sha256_json([prompt.sha256, ready.seed])[:16]
-    with ApplyOutputs.into(out, prompt, judged_as, chosen) as outputs:
+    with working_in(out), ApplyOutputs.into(out, prompt, judged_as, chosen) as outputs:
 
         def take_in(row: NoteRow, verdict: Verdict | None, reason: str) -> None:
             status = UNREADABLE if verdict is None else verdict.outcome

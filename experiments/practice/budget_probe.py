@@ -19,6 +19,7 @@ from heldout.experiments.practice.rung_judging import NullJournal, RungJudge
 from heldout.experiments.practice.rungs import Rung, RungResult
 from heldout.experiments.practice.session import JudgeOptions, make_ready, tell_nobody
 from heldout.experiments.runs.run_data import splits_of_run
+from heldout.experiments.runs.run_directory import working_in
 from heldout.gepa.candidates import Origin
 from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.events import CandidateEvent
@@ -163,23 +164,24 @@ def budget_probe(
     ready = make_ready(first, options, [rung.budget for rung in rungs])
     splits = splits_of_run(path, journal=NullJournal(), buyer=Buyer("budget-probe"))
     notes = tuple(note for c in splits.accept for note in c.notes)
-    with ready.opened(path.resolve() / STORE, "budget-probe", stop=stop) as session:
-        judge = RungJudge(ready, session)
-        probed = []
-        for candidate, why in chosen.items():
-            progress(f"judging {candidate} ({why})")
-            block = run.candidates[candidate].block or ""
-            results = tuple(judge.on_notes(block, rung, notes) for rung in rungs)
-            probed.append(ProbedBlock(candidate, why, results))
-    report = ProbeReport(
-        rungs,
-        tuple(probed),
-        primary_pairs(run.primary),
-        None if run.winner is None else run.winner.id,
-        ready.simulated,
-    )
-    text = json.dumps(report.to_json(), indent=2) + "\n"
-    (path / FILE).write_text(text, encoding="utf-8")
+    with working_in(path.resolve()):
+        with ready.opened(path.resolve() / STORE, "budget-probe", stop=stop) as session:
+            judge = RungJudge(ready, session)
+            probed = []
+            for candidate, why in chosen.items():
+                progress(f"judging {candidate} ({why})")
+                block = run.candidates[candidate].block or ""
+                results = tuple(judge.on_notes(block, rung, notes) for rung in rungs)
+                probed.append(ProbedBlock(candidate, why, results))
+        report = ProbeReport(
+            rungs,
+            tuple(probed),
+            primary_pairs(run.primary),
+            None if run.winner is None else run.winner.id,
+            ready.simulated,
+        )
+        text = json.dumps(report.to_json(), indent=2) + "\n"
+        (path / FILE).write_text(text, encoding="utf-8")
     return report
 
 

@@ -23,6 +23,7 @@ from heldout.experiments.practice.session import (
     tell_nobody,
 )
 from heldout.experiments.practice.verdicts import JudgeConfig, Verdict, judge_note
+from heldout.experiments.runs.run_directory import working_in
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.summary import SIMULATED_JUDGE
 from heldout.splits.benchmark import Note
@@ -102,19 +103,21 @@ def calibrate_command(  # noqa: PLR0913
         [] if errored is None else errored_notes(errored),
         [] if later is None else clean_notes(later),
     ]
-    out.mkdir(parents=True, exist_ok=True)
     run_id = f"calibrate-{sha256_json([plain(judged_as), ready.seed])[:16]}"
-    with ready.opened(out / STORE, run_id, stop=stop) as session:
-        config = JudgeConfig(prompt.block, ready.budget, ready.samples)
-        of_clean, of_errored, of_later = _scored(session, sets, config, progress)
-        usd = session.judging.ledger.totals.usd
-    found = calibrate(of_clean, promise, of_errored)
-    drift = None
-    if of_later and found.threshold is not None:
-        drift = check_drift(found, of_later, clean=later_checked)
-    file = out / f"{prompt.file_stem}.calibration.json"
-    report = CalibrationReport(found, judged_as, drift, file, prompt.standing, ready.simulated, usd)
-    _write(file, report)
+    with working_in(out):
+        with ready.opened(out / STORE, run_id, stop=stop) as session:
+            config = JudgeConfig(prompt.block, ready.budget, ready.samples)
+            of_clean, of_errored, of_later = _scored(session, sets, config, progress)
+            usd = session.judging.ledger.totals.usd
+        found = calibrate(of_clean, promise, of_errored)
+        drift = None
+        if of_later and found.threshold is not None:
+            drift = check_drift(found, of_later, clean=later_checked)
+        file = out / f"{prompt.file_stem}.calibration.json"
+        report = CalibrationReport(
+            found, judged_as, drift, file, prompt.standing, ready.simulated, usd
+        )
+        _write(file, report)
     return report
 
 

@@ -11,6 +11,7 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.yaml_file import read_yaml
+from heldout.splits.visible import visible_in
 
 
 def _at(*keys: str, default: Any = ...) -> Any:
@@ -62,4 +63,4 @@ def read_card(path: Path) -> Card:
 
 def card_text(card: Mapping[str, Any]) -> str:
     """A card as it is written."""
-    return yaml.safe_dump(dict(card), sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump(visible_in(card), sort_keys=False, allow_unicode=True)

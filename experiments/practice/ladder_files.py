@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +12,11 @@ from heldout.experiments.practice.ladder_figure import figure, standalone
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.pages import filled, head
 from heldout.experiments.practice.rungs import LEVEL, RungResult
+from heldout.experiments.report.csv_text import csv_text
 from heldout.experiments.report.words import Table, interval_text, number, percent
 from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.benchmark import CleanMeans
+from heldout.splits.visible import visible
 
 SIMULATED = "Simulated model: no figure here is about a real one."
 
@@ -29,7 +29,7 @@ def write_ladder(
     notices = notices_of(ladder, prompt)
     texts = {
         "ladder.json": json.dumps(ladder.to_json(), indent=2) + "\n",
-        "ladder.csv": _csv(tables[0][1]),
+        "ladder.csv": csv_text([tables[0][1].columns, *tables[0][1].rows]),
         "ladder.md": _markdown(ladder, tables, notices),
         "ladder.svg": standalone(ladder),
         "ladder.html": _page(ladder, tables, notices),
@@ -171,19 +171,11 @@ def _together(ladder: Ladder, flags: str) -> Table:
     return Table.of(columns, rows)
 
 
-def _csv(table: Table) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
-    return out.getvalue()
-
-
 def _markdown(ladder: Ladder, tables: Sequence[Titled], notices: Sequence[str]) -> str:
     parts = [f"# Ladder of {ladder.name} beside {ladder.control}, {ladder.notes}", *notices]
     for title, table in tables:
         parts += [f"## {title}", table.as_markdown]
-    return "\n\n".join(parts) + "\n"
+    return visible("\n\n".join(parts)) + "\n"
 
 
 def _page(ladder: Ladder, tables: Sequence[Titled], notices: Sequence[str]) -> str:

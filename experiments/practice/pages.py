@@ -13,7 +13,7 @@ from heldout.experiments.practice.note_rows import NoteRow
 from heldout.experiments.practice.session import JudgedAs
 from heldout.experiments.practice.thresholds import ThresholdChoice
 from heldout.experiments.practice.verdicts import Verdict
-from heldout.experiments.report.text import visible
+from heldout.splits.visible import visible
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 MOST_NAMED = 20

@@ -23,6 +23,7 @@ from heldout.experiments.practice.session import (
     tell_nobody,
 )
 from heldout.experiments.runs.run_data import splits_of_run
+from heldout.experiments.runs.run_directory import working_in
 from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.journal import Journal, RunJournal
 from heldout.gepa.record.summary import SIMULATED_JUDGE
@@ -144,12 +145,13 @@ def rerun(  # noqa: PLR0913
     with ExitStack() as stack:
         journal: Journal = NullJournal()
         if on == "heldout":
-            out.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(working_in(out))
             journal = stack.enter_context(closing(RunJournal(out / JOURNAL)))
         family = Family(run_id, tuple(dict.fromkeys(target_of(ready, rung) for rung in rungs)))
         buyer = Buyer(run_id, family, acknowledge_reuse=acknowledge_reuse)
         notes = _notes(prompt, on, journal, buyer)
-        out.mkdir(parents=True, exist_ok=True)
+        if on != "heldout":
+            stack.enter_context(working_in(out))
         session = stack.enter_context(ready.opened(out / STORE, run_id, stop=stop))
         judge = RungJudge(ready, session, replicates)
         steps = []
@@ -159,17 +161,17 @@ def rerun(  # noqa: PLR0913
             ours = notes.judged(judge, prompt.block, rung, LookKind.OTHER)
             steps.append(LadderStep(rung, ours, theirs))
         usd = session.judging.ledger.totals.usd
-    ladder = Ladder(
-        prompt.name,
-        control.name,
-        notes.name,
-        tuple(steps),
-        pairs=_pairs(prompt),
-        tested=notes.vault is not None and not judge.exploratory,
-        alpha=ALPHA / (notes.vault.planned_looks if notes.vault else 1),
-        simulated=ready.simulated,
-    )
-    files = write_ladder(ladder, out, prompt, clean_means=notes.clean_means)
+        ladder = Ladder(
+            prompt.name,
+            control.name,
+            notes.name,
+            tuple(steps),
+            pairs=_pairs(prompt),
+            tested=notes.vault is not None and not judge.exploratory,
+            alpha=ALPHA / (notes.vault.planned_looks if notes.vault else 1),
+            simulated=ready.simulated,
+        )
+        files = write_ladder(ladder, out, prompt, clean_means=notes.clean_means)
     return RerunReport(ladder, files, judge.exploratory, usd)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from heldout.experiments.report.candidates import CandidatePage, NoteLine, NoteS
 from heldout.experiments.report.render import page as html_page
 from heldout.experiments.report.render import render
 from heldout.experiments.report.text import marked
+from heldout.splits.visible import json_text, visible
 
 NOTE_COLUMNS = ["split", "against", "note", "consultation", "edit", "before", "after", "change"]
 
@@ -21,10 +21,10 @@ def candidate_files(page: CandidatePage) -> dict[str, str]:
         "candidate.md": render("candidate.md.j2", page=page, marked=marked),
     }
     if page.block is not None and page.block.text is not None:
-        files["block.txt"] = page.block.text
+        files["block.txt"] = visible(page.block.text)
     for parent in page.against:
         if parent.diff is not None:
-            files[f"diff_{parent.id}.txt"] = marked(parent.diff)
+            files[f"diff_{parent.id}.txt"] = visible(marked(parent.diff))
     rows = note_rows(page)
     if rows:
         files["tables/notes.json"] = table_json(NOTE_COLUMNS, rows)
@@ -42,7 +42,7 @@ def note_rows(page: CandidatePage) -> list[list[Any]]:
 
 def table_json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table in the form that MLflow shows as one."""
-    return json.dumps({"columns": list(columns), "data": rows}, ensure_ascii=False)
+    return json_text({"columns": list(columns), "data": rows})
 
 
 def _row(split: str, parent: str, line: NoteLine, index: int) -> list[Any]:

@@ -14,10 +14,11 @@ from heldout.experiments.report.decision import headline
 from heldout.experiments.report.lineage_graph import graph_of
 from heldout.experiments.report.reflections import Reflections
 from heldout.experiments.report.render import embedded_json, page
-from heldout.experiments.report.text import Piece, Shown, TextPolicy, visible
+from heldout.experiments.report.text import Piece, Shown, TextPolicy
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.run import Run
 from heldout.gepa.reward import win_value
+from heldout.splits.visible import visible_in
 
 MOST_REFLECTOR_CHARACTERS = 4_000_000
 """Prompts and answers beyond this in all are left to the candidates' own pages."""
@@ -37,7 +38,7 @@ def lineage_page(run: Run, reflections: Reflections, policy: TextPolicy) -> str:
         headline=headline(run),
         graph=graph_of(run),
         measure=run.primary.replace("_", " "),
-        data=embedded_json(_data(run, reflections, policy)),
+        data=embedded_json(visible_in(_data(run, reflections, policy))),
     )
 
 
@@ -58,7 +59,7 @@ def _data(run: Run, reflections: Reflections, policy: TextPolicy) -> Json:
         )
     shown = [run.labels[id_] for id_ in notes]
     return {
-        "notes": [[label.id, note_name(label), visible(label.consultation)] for label in shown],
+        "notes": [[label.id, note_name(label), label.consultation] for label in shown],
         "candidates": candidates,
         "winner": None if run.winner is None else run.winner.id,
     }
@@ -77,7 +78,7 @@ def _facts(run: Run, found: CandidatePage) -> Json:
     body = found.body
     return {
         "id": body.id,
-        "title": visible(found.title),
+        "title": found.title,
         "kind": body.kind,
         "status": body.status,
         "fate": fate(body),
@@ -90,7 +91,7 @@ def _facts(run: Run, found: CandidatePage) -> Json:
         "commissions": body.accept and body.accept.paired_commissions,
         "minibatch": None if body.minibatch is None else plain(body.minibatch),
         "leads": run.leads.get(body.id, 0),
-        "block": None if found.block is None else visible(found.block.or_hash),
+        "block": None if found.block is None else found.block.or_hash,
         "diffs": {parent.id: _diff(parent.diff) for parent in found.against},
     }
 
@@ -98,7 +99,7 @@ def _facts(run: Run, found: CandidatePage) -> Json:
 def _diff(pieces: Sequence[Piece] | None) -> list[list[Any]] | None:
     if pieces is None:
         return None
-    return [[SIGNS[piece.change], visible(piece.text)] for piece in pieces]
+    return [[SIGNS[piece.change], piece.text] for piece in pieces]
 
 
 def _wins(run: Run, id_: str, notes: list[str]) -> str | None:
@@ -130,4 +131,4 @@ def _exchanges(found: CandidatePage, room: int) -> tuple[list[Json], int]:
 def _text(shown: Shown, fits: bool) -> str:
     if not fits:
         return f"({shown.length} characters, left out for size: see the page of this candidate)"
-    return visible(shown.or_hash)
+    return shown.or_hash

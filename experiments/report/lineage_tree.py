@@ -11,11 +11,11 @@ from rich.tree import Tree
 
 from heldout.experiments.report.candidates import title
 from heldout.experiments.report.decision import headline
-from heldout.experiments.report.text import visible
 from heldout.experiments.report.words import signed
 from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.record.events import CandidateEvent
 from heldout.gepa.record.run import Run, load_run
+from heldout.splits.visible import visible
 
 STYLES = {Origin.SEED.value: "yellow", Origin.MUTATION.value: "cyan", Origin.MERGE.value: "magenta"}
 BAR = 20

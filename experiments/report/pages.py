@@ -9,6 +9,7 @@ from heldout.experiments.report.lineage import lineage_page
 from heldout.experiments.report.reflections import reflections_of
 from heldout.experiments.report.render import page, render
 from heldout.experiments.report.text import TextPolicy
+from heldout.gepa.record.files import replace_file
 from heldout.gepa.record.run import Run, load_run
 
 COPIED = ("journal.jsonl", "gate.json", "config.yaml")
@@ -22,7 +23,7 @@ def write_report(run_dir: Path) -> Path:
     chain does not hold.
     """
     for name, text in report_files(load_run(run_dir), TextPolicy.FULL).items():
-        _write(run_dir / name, text)
+        replace_file(run_dir / name, text)
     return run_dir / "report.html"
 
 
@@ -33,14 +34,8 @@ def write_lineage(run_dir: Path) -> Path:
     """
     run = load_run(run_dir)
     text = lineage_page(run, reflections_of(run_dir, run.opened.run_id), TextPolicy.FULL)
-    return _write(run_dir / "lineage.html", text)
-
-
-def _write(path: Path, text: str) -> Path:
-    """Write a file so that it is there whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(text, encoding="utf-8", errors="replace")
-    return part.replace(path)
+    replace_file(run_dir / "lineage.html", text)
+    return run_dir / "lineage.html"
 
 
 def report_files(run: Run, policy: TextPolicy) -> dict[str, str]:

@@ -17,8 +17,9 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from heldout.experiments.report.candidates import note_name
-from heldout.experiments.report.text import fenced, markdown, one_line, visible
+from heldout.experiments.report.text import fenced, markdown, one_line
 from heldout.experiments.report.words import interval_text, number, percent, signed
+from heldout.splits.visible import visible
 
 
 def render(template: str, **values: Any) -> str:
@@ -67,7 +68,7 @@ def _environment(html: bool) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=_finalize if html else None,
+        finalize=_finalize,
     )
     environment.filters |= {
         "fenced": fenced,

@@ -15,13 +15,7 @@ from enum import StrEnum
 from typing import Literal
 
 from heldout.splits.hashing import sha256_text
-
-# Controls that no page needs, and the marks that reorder text: a reader must see that they are
-# there instead of seeing what they do.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
-    "\ud800-\udfff\u2028\u2029]"
-)
+from heldout.splits.visible import visible
 
 Change = Literal["same", "removed", "added"]
 _PIECES = re.compile(r"\s+|\w+|[^\w\s]")
@@ -62,11 +56,6 @@ class Shown:
         if self.text is not None:
             return self.text
         return f"(withheld: {self.length} characters, SHA-256 {self.sha256})"
-
-
-def visible(text: str) -> str:
-    """`text` with control and direction marks written out, as in `⟦U+202E⟧`."""
-    return _INVISIBLE.sub(lambda match: f"⟦U+{ord(match.group()):04X}⟧", text)
 
 
 def one_line(text: str, limit: int = 200) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +11,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from heldout.splits.errors import BadInput
+from heldout.splits.private_files import private_files
+
+LOCK_FILE = ".lock"
 
 FAMILY_FILE = "family.json"
 """Lists the campaigns of one command in the folder above theirs."""
@@ -67,22 +70,38 @@ class RunDirectory:
         """The default partition manifest."""
         return (self.shared or self.path) / "partition.json"
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the run for this process. Raises BadInput while another one has it."""
-        lock = FileLock(self.path / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise BadInput.one(
-                str(self.path), "another process is working on this run; wait for it or stop it"
-            ) from None
-        except OSError as error:
-            raise BadInput.one(str(self.path), f"cannot be written ({error.strerror})") from error
-        try:
-            yield
-        finally:
-            lock.release()
+    def locked(self) -> AbstractContextManager[None]:
+        """Hold the run for this process; see `working_in`."""
+        return working_in(self.path)
+
+
+@contextmanager
+def working_in(folder: Path) -> Iterator[None]:
+    """Make `folder` where it is absent and hold it for this process; what is made is private.
+
+    The lock ends with its process, however that ends. Raises BadInput while another one has the
+    folder, and where it cannot be made or written.
+    """
+    with private_files(), _held(folder):
+        yield
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    lock = FileLock(folder / LOCK_FILE)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise BadInput.one(
+            str(folder), "another process is working in this folder; wait for it or stop it"
+        ) from None
+    except OSError as error:
+        raise BadInput.one(str(folder), f"cannot be written ({error.strerror})") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def resolved(path: Path) -> Path:
@@ -105,6 +124,11 @@ def existing_run(path: Path) -> RunDirectory:
     if not run.config.is_file():
         raise BadInput.one(str(path), "is not a run directory (it has no config.yaml)")
     return run
+
+
+def is_free(path: Path) -> bool:
+    """True for an empty directory, or one where a run died before it wrote a thing."""
+    return path.is_dir() and all(item.name == LOCK_FILE for item in path.iterdir())
 
 
 def default_run_dir(name: str) -> Path:

@@ -36,6 +36,7 @@ from heldout.gepa.record.run import Run
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.measures import Measures
 from heldout.splits.hashing import sha256_text
+from heldout.splits.visible import visible
 
 MLFLOW_STATUS = {
     "running": "RUNNING",
@@ -57,7 +58,7 @@ def campaign_content(
     """The parent run as far as the campaign has come; `points` are its metrics so far."""
     return RunContent(
         key=CAMPAIGN,
-        name=f"{run.name} · {run.decision or run.status}",
+        name=visible(f"{run.name} · {run.decision or run.status}"),
         status=MLFLOW_STATUS[run.status],
         start_ms=run.moment(run.events[0]).time_ms,
         end_ms=None if run.status == "running" else run.moment(run.events[-1]).time_ms,
@@ -240,7 +241,7 @@ def prompt_content(run: Run) -> PromptContent | None:
         # The registry takes letters, digits, dots, dashes and underscores.
         name=re.sub(r"[^A-Za-z0-9._-]", "-", run.opened.name),
         text=text,
-        summary=headline(run),
+        summary=visible(headline(run)),
         identity=identity,
         tags={**identity, **tag_texts(facts)},
         aliases=(EMITTED, f"run-{run_id.rpartition('-')[2].lower()}"),
@@ -252,4 +253,4 @@ def _flat(tree: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if isinstance(value, Mapping):
             yield from ((f"{name}.{child}", text) for child, text in _flat(value))
         else:
-            yield name, "none" if value is None else str(value)
+            yield name, "none" if value is None else visible(str(value))

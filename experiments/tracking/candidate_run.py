@@ -18,6 +18,7 @@ from heldout.experiments.tracking.content import Figures, RunContent, points_at,
 from heldout.gepa.record.events import CandidateEvent
 from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.slices import Axis, slices
+from heldout.splits.visible import visible
 
 SLICED: tuple[Axis, ...] = ("class", "trace", "severity")
 
@@ -38,7 +39,7 @@ def candidate_content(
         tags=tag_texts(candidate_tags(run, candidate)),
         points=points_at(candidate_metrics(run, candidate), moment.time_ms, moment.calls),
         files=candidate_files(page),
-        note=candidate_note(candidate, page.title),
+        note=visible(candidate_note(candidate, page.title)),
     )
 
 

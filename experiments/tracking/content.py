@@ -8,6 +8,7 @@ from functools import cached_property
 
 from heldout.splits.errors import HeldoutError
 from heldout.splits.hashing import sha256_json, sha256_text
+from heldout.splits.visible import visible
 
 CAMPAIGN = "campaign"
 """Key of the parent run; a child's key is its candidate id."""
@@ -114,7 +115,7 @@ def tag_texts(values: Mapping[str, object]) -> dict[str, str]:
     """Tags by name with our prefix; None is left out, a truth is `yes` or `no`."""
     words = {True: "yes", False: "no"}
     return {
-        f"{TAG}{name}": words[value] if isinstance(value, bool) else str(value)
+        f"{TAG}{name}": words[value] if isinstance(value, bool) else visible(str(value))
         for name, value in values.items()
         if value is not None
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -158,16 +158,16 @@ def freeze(partition: Partition, path: Path) -> None:
 
 
 def _write_new(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    name = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        with name.open("x", encoding="utf-8") as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
         # A link, unlike a rename, fails where another process has taken the name meanwhile.
         os.link(name, path)
     finally:
-        Path(name).unlink()
+        name.unlink(missing_ok=True)
     sync_folder(path.parent)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -51,6 +51,8 @@ def connect(url: str) -> sa.Connection:
     `opening` turns into BadInput.
     """
     sqlite = url.startswith("sqlite")
+    if sqlite:
+        _make_file(sa.make_url(url).database)
     arguments = {"timeout": BUSY_S, "check_same_thread": False} if sqlite else {}
     engine = sa.create_engine(
         url, connect_args=arguments, poolclass=sa.pool.StaticPool, isolation_level="AUTOCOMMIT"
@@ -64,6 +66,13 @@ def connect(url: str) -> sa.Connection:
         # A file that may only be read is refused now, not at the first reply that was paid for.
         connection.exec_driver_sql("PRAGMA user_version=1")
     return connection
+
+
+def _make_file(path: str | None) -> None:
+    """Make the file of a database as every other file is made; SQLite would fix its mode."""
+    if path and path != ":memory:" and not path.startswith("file:"):
+        with suppress(OSError):  # SQLite says what is wrong with the place
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o666))
 
 
 def read_only(url: str) -> str:

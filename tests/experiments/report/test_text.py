@@ -17,9 +17,9 @@ from heldout.experiments.report.text import (
     markdown,
     marked,
     one_line,
-    visible,
     word_diff,
 )
+from heldout.splits.visible import visible
 
 TEXT = st.text() | st.sampled_from(
     [
