@@ -19,8 +19,15 @@ HeldoutError
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+FEW = 3
+"""Faults of one kind that are printed one by one."""
+
+_LINE = re.compile(r":(\d+)(?=:|$)")
+_VALUE = re.compile(r"'[^']*'|«[^»]*»|\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,26 @@ class Fault:
 
     def __str__(self) -> str:
         return " ".join(f"{self.where}: {self.message}".split())
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What is the same of faults that differ in line and value only."""
+        return _LINE.sub("", self.where), _VALUE.sub("…", self.message)
+
+    @property
+    def place(self) -> str:
+        """Its line, or the value it is about."""
+        if line := _LINE.search(self.where):
+            return f"line {line[1]}"
+        return value[0] if (value := _VALUE.search(self.message)) else self.where
+
+
+def _told(alike: Sequence[Fault]) -> list[str]:
+    """A line each, or one for all where they are many."""
+    if len(alike) <= FEW:
+        return list(map(str, alike))
+    places = ", ".join(fault.place for fault in alike[:3])
+    return [f"{alike[0]} ({len(alike)} of this kind; the first: {places})"]
 
 
 class HeldoutError(Exception):
@@ -75,8 +102,11 @@ class BadInput(UserFault):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """One line a fault, ready to print."""
-        return tuple(map(str, self.faults))
+        """One line a fault, ready to print; many of one kind are one line with their count."""
+        kinds: dict[tuple[str, str], list[Fault]] = {}
+        for fault in self.faults:
+            kinds.setdefault(fault.kind, []).append(fault)
+        return tuple(line for alike in kinds.values() for line in _told(alike))
 
 
 class LooksSpent(UserFault):

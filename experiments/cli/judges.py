@@ -7,7 +7,20 @@ from typing import Annotated, Literal
 
 import typer
 
-from heldout.experiments.cli.entry import Concurrency, JsonFlag, Transcript, guarded, show
+from heldout.experiments.cli.entry import (
+    Concurrency,
+    JsonFlag,
+    Transcript,
+    guarded,
+    show,
+)
+from heldout.experiments.cli.table_options import (
+    Columns,
+    Delimiter,
+    Encoding,
+    Multiline,
+    table_options,
+)
 from heldout.students.calls.retry import CONCURRENCY
 
 app = typer.Typer()
@@ -110,6 +123,10 @@ def judge(
         Literal["unedited", "verified"], typer.Option(help="What the clean notes are.")
     ] = "unedited",
     transcript: Transcript = "present",
+    columns: Columns = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    multiline: Multiline = False,
     tracking: Annotated[bool, typer.Option(help="Record the roster in MLflow.")] = True,
     tracking_uri: Annotated[str | None, typer.Option(help="Where, if not the default.")] = None,
     as_json: JsonFlag = False,
@@ -126,9 +143,12 @@ def judge(
         from heldout.students.models.chat import Budget  # noqa: PLC0415
 
         means = CleanMeans(clean_means)
+        said = table_options(columns, delimiter, encoding, multiline)
         request = JudgeRequest(
             designs=tuple(designs),
-            benchmark=BenchmarkSource(benchmark, consultations, means, transcript=transcript),
+            benchmark=BenchmarkSource(
+                benchmark, consultations, means, transcript=transcript, table=said
+            ),
             out=out,
             seed=seed,
             budget=Budget(max_tokens, effort),

@@ -15,6 +15,13 @@ from heldout.experiments.cli.entry import (
     guarded,
     show,
 )
+from heldout.experiments.cli.table_options import (
+    Columns,
+    Delimiter,
+    Encoding,
+    Multiline,
+    table_options,
+)
 from heldout.students.calls.retry import CONCURRENCY
 
 app = typer.Typer()
@@ -45,6 +52,13 @@ Probe = Annotated[
 Seed = Annotated[int | None, typer.Option(help="Seed of the calls; by default the run's, or 11.")]
 Usd = Annotated[float | None, typer.Option(help="Most USD to spend in all.")]
 Threshold = Annotated[float | None, typer.Option(help="Flag below this score.")]
+Consultations = Annotated[
+    Path | None,
+    typer.Option(
+        "--consultations",
+        help="A table or a folder of transcripts (.txt, .vtt, .srt, .json), for notes without one.",
+    ),
+]
 CalibrationFile = Annotated[
     Path | None, typer.Option("--calibration", help="What heldout calibrate wrote.")
 ]
@@ -119,16 +133,18 @@ def rerun_(
 @app.command()
 def calibrate(
     source: PromptArgument,
-    clean: Annotated[Path, typer.Option(help="Your clean notes: folder, CSV, JSON Lines.")],
+    clean: Annotated[Path, typer.Option(help="Your clean notes: a folder or a table.")],
     errored: Annotated[Path | None, typer.Option(help="Notes with errors, for detection.")] = None,
     later: Annotated[Path | None, typer.Option(help="A later batch, to check for drift.")] = None,
     later_unchecked: Annotated[
         bool, typer.Option("--later-unchecked", help="Nobody checked that batch to be clean.")
     ] = False,
-    consultations: Annotated[
-        Path | None, typer.Option(help="Consultations file, where the notes are a benchmark's.")
-    ] = None,
+    consultations: Consultations = None,
     transcript: Transcript = "present",
+    columns: Columns = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    multiline: Multiline = False,
     false_alarms: Annotated[float, typer.Option(help="Largest share of clean notes.")] = 0.05,
     confidence: Annotated[float, typer.Option(help="Of the binomial bound.")] = 0.95,
     method: Annotated[Literal["binomial", "conformal"], typer.Option()] = "binomial",
@@ -148,12 +164,14 @@ def calibrate(
     with guarded():
         from heldout.experiments.practice import calibrate_notes, session  # noqa: PLC0415
         from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
-        from heldout.experiments.practice.note_sets import NoteFile  # noqa: PLC0415
+        from heldout.experiments.practice.note_rows import NoteFile  # noqa: PLC0415
         from heldout.experiments.practice.promises import Promise  # noqa: PLC0415
         from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
+        table = table_options(columns, delimiter, encoding, multiline)
+
         def notes(path: Path) -> NoteFile:
-            return NoteFile(path, consultations, transcript == "present")
+            return NoteFile(path, consultations, transcript == "present", table)
 
         with stop_requests() as stop:
             report = calibrate_notes.calibrate_command(
@@ -176,9 +194,7 @@ def calibrate(
 @app.command("apply")
 def apply_(
     source: PromptArgument,
-    notes: Annotated[
-        Path, typer.Argument(metavar="NOTES", help="Folder, CSV or JSON Lines of notes.")
-    ],
+    notes: Annotated[Path, typer.Argument(metavar="NOTES", help="A folder or a table of notes.")],
     out: Annotated[Path, typer.Option(help="Where table, page and calls go.")] = JUDGED,
     threshold: Threshold = None,
     calibration: CalibrationFile = None,
@@ -186,7 +202,12 @@ def apply_(
         str | None, typer.Option(help="Judge what is flagged once more at this effort, …")
     ] = None,
     then_max_tokens: Annotated[int | None, typer.Option(min=1, help="… and with this cap.")] = None,
+    consultations: Consultations = None,
     transcript: Transcript = "present",
+    columns: Columns = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    multiline: Multiline = False,
     unconfirmed: Unconfirmed = False,
     model: Model = None,
     models: Models = None,
@@ -203,14 +224,16 @@ def apply_(
     with guarded():
         from heldout.experiments.practice.apply_notes import apply  # noqa: PLC0415
         from heldout.experiments.practice.loaded_prompt import load_prompt  # noqa: PLC0415
+        from heldout.experiments.practice.note_rows import NoteFile  # noqa: PLC0415
         from heldout.experiments.practice.session import JudgeOptions, budget_asked  # noqa: PLC0415
         from heldout.experiments.runs.stopping import stop_requests  # noqa: PLC0415
 
         prompt = load_prompt(source)
+        table = table_options(columns, delimiter, encoding, multiline)
         with stop_requests() as stop:
             report = apply(
                 prompt,
-                notes,
+                NoteFile(notes, consultations, transcript == "present", table),
                 out,
                 JudgeOptions(
                     model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
@@ -218,7 +241,6 @@ def apply_(
                 threshold=threshold,
                 calibration=calibration,
                 escalation=budget_asked(prompt, then_effort, then_max_tokens),
-                transcripts=transcript == "present",
                 unconfirmed=unconfirmed,
                 progress=Ticker().tell,
                 stop=stop,
@@ -269,11 +291,16 @@ def import_(
     ],
     path: Annotated[Path, typer.Argument(metavar="PATH", help="Your own copy of it.")],
     out: Annotated[Path, typer.Option(help="The file to write: .csv or .jsonl, or that and .gz.")],
+    columns: Columns = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    multiline: Multiline = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Read a public release from your own copy and write a file that loads."""
     with guarded():
         from heldout.experiments.practice.import_release import import_release  # noqa: PLC0415
 
-        report = import_release(release, path, out)
+        table = table_options(columns, delimiter, encoding, multiline)
+        report = import_release(release, path, out, table)
         show(report.to_json() if as_json else report.text)

@@ -16,7 +16,7 @@ from typing import Any
 
 from heldout.experiments.practice.apply_files import ApplyOutputs
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt
-from heldout.experiments.practice.note_rows import NoteRow, read_rows
+from heldout.experiments.practice.note_rows import NoteFile, NoteRow, open_notes
 from heldout.experiments.practice.session import STORE, JudgeOptions, make_ready, tell_nobody
 from heldout.experiments.practice.thresholds import ThresholdChoice, threshold_for
 from heldout.experiments.practice.verdicts import (
@@ -88,6 +88,7 @@ class ApplyReport:
     calls: int
     standing: str
     simulated: bool
+    notices: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys; `flagged` is a count over the notes with a score."""
@@ -98,6 +99,7 @@ class ApplyReport:
             "without_score": self.counts.without_score,
             "unreadable": self.counts.unreadable,
             "reasons": dict(self.counts.reasons),
+            "notices": list(self.notices),
             "threshold": self.chosen.value,
             "threshold_from": self.chosen.origin,
             "usd": self.usd,
@@ -110,7 +112,7 @@ class ApplyReport:
     @property
     def text(self) -> str:
         """The same for a person."""
-        lines = [self.counts.line(self.usd), self.chosen.sentence, self.standing]
+        lines = [*self.notices, self.counts.line(self.usd), self.chosen.sentence, self.standing]
         lines += [f"  {count} unreadable: {why}" for why, count in self.counts.reasons.items()]
         if self.simulated:
             lines.append(SIMULATED_JUDGE)
@@ -119,14 +121,13 @@ class ApplyReport:
 
 def apply(  # noqa: PLR0913
     prompt: LoadedPrompt,
-    notes: Path,
+    notes: NoteFile | Path,
     out: Path,
     options: JudgeOptions,
     *,
     threshold: float | None = None,
     calibration: Path | None = None,
     escalation: Budget | None = None,
-    transcripts: bool = True,
     unconfirmed: bool = False,
     progress: Callable[[str], None] = tell_nobody,
     stop: Callable[[], str | None] = never,
@@ -134,8 +135,8 @@ def apply(  # noqa: PLR0913
     """Judge every note and write CSV, JSON Lines, HTML and a card into `out`.
 
     `threshold` or a `calibration` file replace the threshold on the card. `escalation` is the
-    budget of a second, dearer judging of what the first one flags. `transcripts` False: the notes
-    have none. `unconfirmed` takes a prompt that no gate passed.
+    budget of a second, dearer judging of what the first one flags. `unconfirmed` takes a prompt
+    that no gate passed.
 
     Raises BadInput before anything is written; Stopped, CircuitOpen or InfrastructureFailure in
     between, after which the same call goes on.
@@ -145,8 +146,7 @@ def apply(  # noqa: PLR0913
     ready = make_ready(prompt, options, [options.budget_for(prompt), *dearer])
     judged_as = ready.judged_as
     chosen = threshold_for(prompt, judged_as, threshold, calibration)
-    rows = read_rows(notes, transcripts=transcripts)
-    first = list(itertools.islice(rows, 1))  # a file that cannot be read at all is found here
+    opened = open_notes(notes if isinstance(notes, NoteFile) else NoteFile(notes))
     if out.exists() and not out.is_dir():
         raise BadInput.one("--out", f"{out} is a file, a folder is needed")
     counts, ledger = ApplyProgress(), Ledger(Caps(usd=options.usd))
@@ -160,7 +160,7 @@ def apply(  # noqa: PLR0913
             outputs.write(row, status, verdict, reason)
             progress(counts.line(ledger.totals.usd))
 
-        for number, chunk in enumerate(_chunks(itertools.chain(first, rows), CHUNK)):
+        for number, chunk in enumerate(_chunks(opened.rows(), CHUNK)):
             run_id = f"apply-{name}-{number}"
             with ready.opened(out / STORE, run_id, ledger=ledger, stop=stop) as session:
                 student: NoteJudge = session.student
@@ -169,8 +169,16 @@ def apply(  # noqa: PLR0913
                 window = 4 * options.concurrency
                 session.judging.runner.run(_judged(student, chunk, config, window, take_in))
     spent = ledger.totals
-    files, simulated = outputs.files, ready.simulated
-    return ApplyReport(counts, chosen, files, spent.usd, spent.calls, prompt.standing, simulated)
+    return ApplyReport(
+        counts,
+        chosen,
+        outputs.files,
+        spent.usd,
+        spent.calls,
+        prompt.standing,
+        ready.simulated,
+        opened.notices,
+    )
 
 
 TakeIn = Callable[[NoteRow, Verdict | None, str], None]

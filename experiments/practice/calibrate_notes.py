@@ -12,7 +12,8 @@ from typing import Any
 from heldout.experiments.practice.calibration import Calibration, NoteScore, calibrate
 from heldout.experiments.practice.drift import Drift, check_drift
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt
-from heldout.experiments.practice.note_sets import KindedNote, NoteFile, clean_notes, errored_notes
+from heldout.experiments.practice.note_rows import NoteFile
+from heldout.experiments.practice.note_sets import KindedNote, clean_notes, errored_notes
 from heldout.experiments.practice.promises import Promise
 from heldout.experiments.practice.session import (
     STORE,

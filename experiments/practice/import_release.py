@@ -15,16 +15,16 @@ from heldout.splits.importers.medec import read_medec
 from heldout.splits.importers.omissionbench import read_omissionbench, write_release
 from heldout.splits.importers.primock57 import read_primock57
 from heldout.splits.loading.benchmark_files import BenchmarkSource, load
+from heldout.splits.loading.columns import PLAIN, TableOptions
 from heldout.splits.loading.text_files import suggestion
 
 Release = Literal["primock57", "aci-bench", "omissionbench", "medec"]
 
-TABLES: dict[str, Callable[[Path], Imported]] = {
-    "primock57": read_primock57,
+TABLES: dict[str, Callable[[Path, TableOptions], Imported]] = {
     "aci-bench": read_aci_bench,
     "medec": read_medec,
 }
-RELEASES = (*TABLES, "omissionbench")
+RELEASES = ("primock57", *TABLES, "omissionbench")
 
 
 @dataclass(frozen=True)
@@ -82,21 +82,28 @@ class ImportReport:
         return {**section, "clean_means": "unedited"}
 
 
-def import_release(release: str, path: Path, out: Path) -> ImportReport:
+def import_release(
+    release: str, path: Path, out: Path, options: TableOptions = PLAIN
+) -> ImportReport:
     """Read the release at `path` and write it to `out`, which must not exist.
 
-    Raises BadInput with every fault, before anything is written.
+    `options` say what a table of the release is like. Raises BadInput with every fault, before
+    anything is written.
     """
     if release not in RELEASES:
         message = f"{release!r} is none of {', '.join(RELEASES)}{suggestion(release, RELEASES)}"
         raise BadInput.one("RELEASE", message)
+    if release not in TABLES and options != PLAIN:
+        raise BadInput.one(release, "is no table; it takes no options of tables")
     if not path.exists():
         raise BadInput.one(str(path), "no such file or folder")
     if release == "omissionbench":
         found = read_omissionbench(path)
         files = (out, write_release(found.benchmark, out))
         return _report(release, files, found.notices, transcripts=True)
-    imported = TABLES[release](path)
+    imported = TABLES[release](path, options) if release in TABLES else read_primock57(path)
+    if not imported.notes:
+        raise BadInput.one(str(path), f"holds no note to import; {'; '.join(imported.notices)}")
     write_table(imported, out)
     return _report(release, (out,), imported.notices, transcripts=imported.transcripts)
 

@@ -1,7 +1,8 @@
-"""Notes with their transcripts, read one after the other from a folder, CSV or JSON Lines.
+"""Notes with their transcripts, read one after the other from a folder or a table.
 
-What cannot be read is a row with its reason; nothing but a file that is not there, or has no note
-column at all, is an error. Memory does not grow with the number of notes.
+What cannot be judged is a row with its reason; a file that is no table of notes is an error. A
+table's form is checked whole before its first note is given out (`splits.loading.tables`); its
+bytes are kept, its notes are not.
 
 | column | needed | meaning |
 |---|---|---|
@@ -10,198 +11,234 @@ column at all, is an error. Memory does not grow with the number of notes.
 | `id` (or `note_id`) | no | name of the note; `row 7` where left out |
 | `consultation` (or `group`) | no | what shares the transcript; its hash where left out |
 
-In a folder, `NAME.transcript.txt` belongs to `NAME.note.txt` and to every `NAME.note.*.txt`.
+In a folder, `NAME.transcript.txt` (or `.vtt`, `.srt`, `.json`) belongs to `NAME.note.txt` and to
+every `NAME.note.*.txt`. Notes without a transcript of their own take that of their consultation,
+or the one with their id, from other files: `transcript_sources`.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from heldout.experiments.practice.transcript_sources import (
+    TRANSCRIPT,
+    Spoken,
+    transcripts_by_name,
+)
 from heldout.experiments.practice.verdicts import own_note
 from heldout.splits.benchmark import Note
-from heldout.splits.errors import BadInput
+from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import content_id
+from heldout.splits.loading.captions import read_transcript
+from heldout.splits.loading.columns import TableOptions, Wanted
 from heldout.splits.loading.grouping import PLACEHOLDER
+from heldout.splits.loading.ids import id_or_none, id_text, same_text
+from heldout.splits.loading.records import BadRow, type_name
 from heldout.splits.loading.rows import text_problem
-from heldout.splits.loading.text_files import MAX_LINE_BYTES, suggestion
+from heldout.splits.loading.tables import open_table
+from heldout.splits.loading.text_files import read_input
+from heldout.splits.loading.transcripts import transcript_file
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "note": ("note", "text"),
     "transcript": ("transcript",),
-    "id": ("id", "note_id", "pair_id"),
+    "id": ("pair_id", "id", "note_id"),
     "consultation": ("consultation", "group", "consultation_id"),
 }
-TRANSCRIPT, NOTE = ".transcript.txt", ".note"
-_ESCAPED = re.compile("[\udc80-\udcff]")
-"""Where bytes that are not UTF-8 go when text is read with `surrogateescape`."""
+IDS = ("id", "consultation")
+NOTE = ".note"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFile:
+    """A file or folder of notes.
+
+    `consultations` is a file or folder of transcripts; `transcripts` False: the notes have none.
+    `table` is what is said about the form of the tables.
+    """
+
+    path: Path
+    consultations: Path | None = None
+    transcripts: bool = True
+    table: TableOptions = field(default_factory=TableOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class NoteRow:
-    """One note to judge, or one that cannot be read and why; `number` counts from 1."""
+    """One note to judge, or one that cannot be judged and why; `number` counts from 1."""
 
     number: int
     id: str
+    where: str
     note: Note | None
     reason: str = ""
 
 
-def read_rows(path: Path, *, transcripts: bool = True) -> Iterator[NoteRow]:
-    """The notes of `path`, in its order. Without `transcripts` a placeholder stands in the slot.
+@dataclass(frozen=True)
+class OpenNotes:
+    """Notes to be read as often as wanted; `notices` say how a file was read that is not plain."""
 
-    Raises BadInput for a path that cannot be opened, a header without a note column, another kind
-    of file.
+    rows: Callable[[], Iterator[NoteRow]]
+    notices: tuple[str, ...] = ()
+
+
+def open_notes(file: NoteFile) -> OpenNotes:
+    """The notes of `file`, in its order; without transcripts a placeholder stands in the slot.
+
+    Raises BadInput for a path that cannot be read, a table whose form is wrong, and where not one
+    note can be judged.
     """
-    if path.is_dir():
-        yield from _numbered(_folder(path), transcripts)
-        return
-    kind = path.with_suffix("") if path.suffix == ".gz" else path
-    if kind.suffix not in (".csv", ".jsonl"):
-        raise BadInput.one(
-            str(path), "must be a folder, or end in .csv or .jsonl (or that and .gz)"
-        )
-    with _opened(path) as handle:
-        cells = _csv(path, handle) if kind.suffix == ".csv" else _jsonl(handle)
-        yield from _numbered(cells, transcripts)
+    spoken = Spoken()
+    if file.consultations is not None:
+        if not file.transcripts:
+            raise BadInput.one("--consultations", "is given, but the notes have no transcripts")
+        spoken = transcripts_by_name(file.consultations, file.table)
+    found = _folder(file) if file.path.is_dir() else _table(file)
+
+    def rows() -> Iterator[NoteRow]:
+        reader = _Reader(file, spoken)
+        return (reader.row(number, one) for number, one in enumerate(found.cells(), start=1))
+
+    notes = OpenNotes(rows, (*found.notices, *spoken.notices))
+    faults = []
+    for row in notes.rows():
+        if row.note is not None:
+            return notes
+        faults.append(Fault(row.where, row.reason))
+    raise BadInput(faults)
 
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
     """Values of one row by column, or what kept it from being read."""
 
+    where: str
     values: Mapping[str, Any]
     problem: str = ""
 
 
-def _numbered(rows: Iterator[_Cells], transcripts: bool) -> Iterator[NoteRow]:
-    for number, cells in enumerate(rows, start=1):
-        yield _row(number, cells, transcripts)
+@dataclass(frozen=True)
+class _Source:
+    """Rows to be read as often as wanted."""
+
+    cells: Callable[[], Iterator[_Cells]]
+    notices: tuple[str, ...] = ()
 
 
-def _row(number: int, cells: _Cells, transcripts: bool) -> NoteRow:
-    named = _value(cells.values, "id")
-    name = named.strip() if isinstance(named, str) and named.isprintable() else ""
-    name = name or f"row {number}"
-    if cells.problem:
-        return NoteRow(number, name, None, cells.problem)
-    texts = {}
-    for field in ("transcript", "note") if transcripts else ("note",):
-        text = _value(cells.values, field)
-        if problem := _problem(text):
-            return NoteRow(number, name, None, f"{field}: {problem}")
-        texts[field] = str(text)
-    transcript = texts.get("transcript", PLACEHOLDER)
-    return NoteRow(number, name, _note(texts["note"], transcript, cells.values, transcripts))
+@dataclass(frozen=True)
+class _Reader:
+    """Makes notes of rows; `groups` are names for transcripts that are the same text."""
 
+    file: NoteFile
+    spoken: Spoken
+    groups: dict[str, str] = field(default_factory=dict)
 
-def _note(text: str, transcript: str, values: Mapping[str, Any], transcripts: bool) -> Note:
-    group = _value(values, "consultation")
-    named = group if isinstance(group, str) and group.strip() else None
-    if named is None and not transcripts:
-        named = content_id("consultation", text)  # a placeholder is shared by strangers
-    return own_note(text, transcript, named)
-
-
-def _value(values: Mapping[str, Any], field: str) -> Any:
-    return next((values[name] for name in NAMES[field] if values.get(name) is not None), None)
-
-
-def _problem(text: Any) -> str | None:
-    if text is None:
-        return "is missing"
-    if not isinstance(text, str):
-        return "is no text"
-    if not text.isascii() and _ESCAPED.search(text):
-        return "is not UTF-8"
-    return text_problem(text)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[str]]:
-    opening: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        handle = opening(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="")
-    except OSError as error:
-        raise BadInput.one(str(path), f"cannot be read ({error.strerror or error})") from error
-    with handle:
-        yield handle
-
-
-def _csv(path: Path, handle: IO[str]) -> Iterator[_Cells]:
-    reader = csv.reader(handle)
-    # A transcript may exceed the module's 128 KiB a cell; its limit is one of the process.
-    limit = csv.field_size_limit(MAX_LINE_BYTES)
-    try:
-        header = [name.strip().lower() for name in next(reader, [])]
-        _check_header(path, header)
-        while True:
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except (csv.Error, OSError, EOFError) as error:
-                yield _Cells({}, f"cannot be read: {error}")
-                if not isinstance(error, csv.Error):
-                    return
-                continue
-            if len(cells) == len(header):
-                yield _Cells(dict(zip(header, cells, strict=True)))
-            elif any(cell.strip() for cell in cells):
-                yield _Cells({}, f"{len(cells)} cells under {len(header)} columns")
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _check_header(path: Path, header: list[str]) -> None:
-    if not set(NAMES["note"]) & set(header):
-        near = suggestion("note", header)
-        raise BadInput.one(f"{path}:1", f"there is no column «note» or «text»{near}")
-
-
-def _jsonl(handle: IO[str]) -> Iterator[_Cells]:
-    lines = iter(handle)
-    while True:
+    def row(self, number: int, cells: _Cells) -> NoteRow:
+        """The note of one row, or why there is none."""
+        name = id_or_none(cells.values.get("id")) or ""
+        name = name if name.isprintable() and name else f"row {number}"
         try:
-            line = next(lines)
-        except StopIteration:
-            return
-        except (OSError, EOFError) as error:
-            yield _Cells({}, f"cannot be read: {error}")
-            return
-        if not line.strip():
-            continue
+            if cells.problem:
+                raise ValueError(cells.problem)
+            note = self._note(cells.values)
+        except ValueError as error:
+            return NoteRow(number, name, cells.where, None, str(error))
+        return NoteRow(number, name, cells.where, note)
+
+    def _note(self, values: Mapping[str, Any]) -> Note:
+        """Raises ValueError for values that are no note."""
+        ident, group = _id(values, "id"), _id(values, "consultation")
+        transcript = PLACEHOLDER
+        if self.file.transcripts:
+            transcript = _sound("transcript", self._transcript(values, ident, group))
+        text = _sound("note", values.get("note"))
+        if not group and not self.file.transcripts:
+            group = content_id("consultation", text)  # a placeholder is shared by strangers
+        if not group:
+            # The first spelling of a transcript names all that differ in line ends or composition.
+            group = content_id("consultation", transcript)
+            group = self.groups.setdefault(content_id("same", same_text(transcript)), group)
+        return own_note(text, transcript, group)
+
+    def _transcript(self, values: Mapping[str, Any], ident: str, group: str) -> Any:
+        own = values.get("transcript")
+        if self.file.consultations is None or (own is not None and str(own).strip()):
+            return own
+        names = [name for name in (group, f"{values.get('stratum')}|{group}", ident) if name]
         try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield _Cells({}, f"not JSON: {error}")
-            continue
-        yield _Cells(value) if isinstance(value, dict) else _Cells({}, "is no JSON object")
+            found = self.spoken.of(names)
+        except BadInput as error:
+            raise ValueError(f"transcript: {error.faults[0]}") from None
+        if found is None:
+            wanted = " or ".join(f"«{name}»" for name in (group, ident) if name) or "a note"
+            raise ValueError(f"transcript: {self.file.consultations} has none for {wanted}")
+        return found
 
 
-def _folder(path: Path) -> Iterator[_Cells]:
-    files = sorted(file for file in path.rglob(f"*{NOTE}*.txt") if file.is_file())
+def _table(file: NoteFile) -> _Source:
+    needs = ("note", "transcript") if file.transcripts and file.consultations is None else ("note",)
+    columns = file.table if file.consultations is None else _without_theirs(file.table)
+    table = open_table(read_input(file.path), Wanted(NAMES, needs, IDS), columns)
+
+    def cells() -> Iterator[_Cells]:
+        for row in table.rows():
+            if isinstance(row, BadRow):
+                yield _Cells(row.where, {}, "; ".join(row.problems))
+            else:
+                yield _Cells(row.where, row.value)
+
+    return _Source(cells, table.notices)
+
+
+def _folder(file: NoteFile) -> _Source:
+    path = file.path
+    files = sorted(found for found in path.rglob(f"*{NOTE}*.txt") if found.is_file())
     if not files:
         raise BadInput.one(str(path), "holds no NAME.note.txt with its NAME.transcript.txt")
-    for file in files:
-        stem = file.name.partition(NOTE)[0]
-        name = file.relative_to(path).as_posix()
-        transcript = _text(file.with_name(f"{stem}{TRANSCRIPT}"))
-        group = file.with_name(stem).relative_to(path).as_posix()
-        yield _Cells(
-            {"id": name, "consultation": group, "note": _text(file), "transcript": transcript}
-        )
+
+    def cells() -> Iterator[_Cells]:
+        for note in files:
+            stem = note.name.partition(NOTE)[0]
+            values = {
+                "id": note.relative_to(path).as_posix(),
+                "consultation": note.with_name(stem).relative_to(path).as_posix(),
+            }
+            try:
+                if beside := transcript_file(note.parent, f"{stem}{TRANSCRIPT}"):
+                    values["transcript"] = read_transcript(beside, file.table.encoding)
+                values["note"] = read_transcript(note, file.table.encoding)
+            except BadInput as error:
+                field = "transcript" if "transcript" not in values and beside else "note"
+                yield _Cells(str(note), values, f"{field}: {error.faults[0].message}")
+            else:
+                yield _Cells(str(note), values)
+
+    return _Source(cells)
 
 
-def _text(file: Path) -> str | None:
+def _id(values: Mapping[str, Any], field: str) -> str:
+    """An id, or nothing. Raises ValueError for a value that cannot be one."""
+    value = values.get(field)
     try:
-        return file.read_text("utf-8-sig", "surrogateescape")
-    except OSError:
-        return None
+        return "" if value is None else id_text(value)
+    except ValueError as error:
+        raise ValueError(f"{field}: {error}, not {type_name(value)}") from None
+
+
+def _sound(field: str, text: Any) -> str:
+    """`text`, if it can be judged. Raises ValueError."""
+    if text is None:
+        raise ValueError(f"{field}: is missing")
+    if not isinstance(text, str):
+        raise ValueError(f"{field}: is no text")
+    if problem := text_problem(text):
+        raise ValueError(f"{field}: {problem}")
+    return text
+
+
+def _without_theirs(options: TableOptions) -> TableOptions:
+    """Columns that the notes' own table has, where transcripts stand in another."""
+    return options.only([name for name in options.columns if name != "transcript"])

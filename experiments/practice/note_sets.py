@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
-from heldout.experiments.practice.note_rows import read_rows
+from heldout.experiments.practice.note_rows import NoteFile, open_notes
 from heldout.splits.benchmark import Benchmark, Note
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.benchmark_files import BenchmarkSource, load
-from heldout.splits.loading.group_tables import NEEDED
-from heldout.splits.loading.records import csv_records, jsonl_records
-from heldout.splits.loading.text_files import Faults, InputFile, read_input
+from heldout.splits.loading.columns import PLAIN, TableOptions
+from heldout.splits.loading.group_tables import WANTED
+from heldout.splits.loading.records import Record, json_rows
+from heldout.splits.loading.tables import JSON_LINES, open_table
+from heldout.splits.loading.text_files import InputFile, read_input
 
 ERRORED = "errored"
+_GROUPS = replace(WANTED, needed=("group", "kind"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +24,6 @@ class KindedNote:
 
     note: Note
     kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class NoteFile:
-    """A file or folder of notes. `consultations` and `transcripts` are as a benchmark has them."""
-
-    path: Path
-    consultations: Path | None = None
-    transcripts: bool = True
 
 
 def clean_notes(file: NoteFile) -> list[KindedNote]:
@@ -55,48 +48,43 @@ def benchmark_of(file: NoteFile) -> Benchmark | None:
     """The benchmark in a file, None where it holds plain rows. Raises BadInput for its faults."""
     if file.path.is_dir():
         return None
-    if not is_benchmark(read_input(file.path)):
+    if not is_benchmark(read_input(file.path), file.table):
         return None
     return load(
         BenchmarkSource(
             file.path,
             file.consultations,
             transcript="present" if file.transcripts else "absent",
+            table=file.table,
         )
     )
 
 
-def is_benchmark(file: InputFile) -> bool:
+def is_benchmark(file: InputFile, options: TableOptions = PLAIN) -> bool:
     """True for pairs and for a table of groups, which say of each note what it is."""
     if file.kind == ".json":
         return True
-    faults = Faults()
-    if file.kind == ".jsonl":
-        first = jsonl_records(InputFile(file.path, _first_line(file), file.sha256), faults)
-    elif file.kind == ".csv":
-        header = _first_line(file) + b"\nx" + b",x" * _first_line(file).count(b",")
-        first = faults.attempt(csv_records, InputFile(file.path, header, ""), NEEDED, faults) or []
-    else:
-        return False
-    names = set(first[0].value) if first else set()
-    return {"pair_id", "errored"} <= names or {"group", "kind"} <= names
-
-
-def _first_line(file: InputFile) -> bytes:
-    return file.data.lstrip(b"\xef\xbb\xbf \r\n").split(b"\n", 1)[0].rstrip(b"\r")
+    if file.kind in JSON_LINES and options.encoding is None:
+        records = (row for row in json_rows(file) if isinstance(row, Record))
+        first = next(records, Record("", {})).value
+        if {"pair_id", "errored"} <= {*first, *options.columns}:
+            return True
+    try:
+        open_table(file, _GROUPS, options)
+    except BadInput:
+        return False  # whoever reads it says what is wrong
+    return True
 
 
 def _plain(file: NoteFile) -> list[Note]:
     notes, faults = [], []
-    for row in read_rows(file.path, transcripts=file.transcripts):
+    for row in open_notes(file).rows():
         if row.note is None:
-            faults.append(Fault(f"{file.path}: row {row.number}", row.reason))
+            faults.append(Fault(row.where, row.reason))
         else:
             notes.append(row.note)
     if faults:
         raise BadInput(faults)
-    if not notes:
-        raise BadInput.one(str(file.path), "holds no note")
     return notes
 
 

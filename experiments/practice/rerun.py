@@ -11,7 +11,8 @@ from typing import Any, Literal
 from heldout.experiments.practice.ladder import Ladder, LadderStep
 from heldout.experiments.practice.ladder_files import write_ladder
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt, from_run
-from heldout.experiments.practice.note_sets import NoteFile, benchmark_of
+from heldout.experiments.practice.note_rows import NoteFile
+from heldout.experiments.practice.note_sets import benchmark_of
 from heldout.experiments.practice.rung_judging import NullJournal, RungJudge, target_of
 from heldout.experiments.practice.rungs import Rung, RungResult
 from heldout.experiments.practice.session import (

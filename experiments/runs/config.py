@@ -47,6 +47,14 @@ class BenchmarkSection(Section):
     clean_means: CleanMeans = CleanMeans.UNEDITED
     public: bool = False
     transcript: Literal["present", "absent"] = "present"
+    columns: dict[str, str] = {}
+    """What the tables call a column, by its name here: `text: Clinical Note`."""
+    delimiter: str | None = None
+    """Of a CSV; found where left out."""
+    encoding: str | None = None
+    """Of the tables and transcripts; found where left out."""
+    multiline: bool = False
+    """Take cells over several lines, also where one of their lines reads as a row of its own."""
 
     @model_validator(mode="after")
     def _one_source(self) -> BenchmarkSection:

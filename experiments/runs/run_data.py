@@ -14,6 +14,7 @@ from heldout.splits.benchmark import CleanMeans
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import Splits, open_splits
 from heldout.splits.loading.benchmark_files import BenchmarkSource, Loaded, open_benchmark
+from heldout.splits.loading.columns import TableOptions
 from heldout.splits.partition.exclusions import read_exclusions
 
 PAIRS_FILE = "pairs.jsonl.gz"
@@ -53,6 +54,7 @@ def data_of(config: Config, run: RunDirectory) -> RunData:
             section.clean_means,
             section.public,
             section.transcript,
+            TableOptions(section.columns, section.delimiter, section.encoding, section.multiline),
         )
     manifest = config.partition.manifest or run.manifest
     return RunData(source, manifest, read_exclusions(config.partition.exclude))

@@ -1,7 +1,8 @@
 """ACI-Bench: visit dialogues with reference notes, and no errors.
 
 Layout of the release: CSV files with the columns `dataset, encounter_id, dialogue, note`. `path` is
-one such file, the folder `challenge_data`, or a folder above it; metadata files are passed over.
+one such file (or any other table of these columns), the folder `challenge_data`, or a folder above
+it; metadata files are passed over.
 """
 
 from __future__ import annotations
@@ -9,32 +10,40 @@ from __future__ import annotations
 from pathlib import Path
 
 from heldout.splits.errors import BadInput
-from heldout.splits.importers.imported import Imported, TableNote, plain_name
-from heldout.splits.loading.records import Record, csv_records
-from heldout.splits.loading.rows import Row, Text, read_row
+from heldout.splits.importers.imported import Imported, TableNote
+from heldout.splits.importers.sifting import sifted
+from heldout.splits.loading.columns import PLAIN, TableOptions, Wanted
+from heldout.splits.loading.rows import Id, Row, Text, read_row
+from heldout.splits.loading.tables import OpenTable, open_table
 from heldout.splits.loading.text_files import Faults, read_input
 
 STRATUM = "aci"
 FOLDER = "challenge_data"
+NAMES = ("encounter_id", "dialogue", "note")
+WANTED = Wanted.of(NAMES, NAMES, ("encounter_id",))
 
 
 class _Encounter(Row):
-    encounter_id: Text
+    encounter_id: Id
     dialogue: Text
     note: Text
 
 
-def read_aci_bench(path: Path) -> Imported:
+def read_aci_bench(path: Path, options: TableOptions = PLAIN) -> Imported:
     """The encounters of `path`; `source` is the file they stand in. Raises BadInput."""
-    faults = Faults()
+    faults, said = Faults(), list[str]()
     found: dict[str, TableNote] = {}
     places: dict[str, str] = {}
     for file in _files(path):
-        for record in faults.attempt(_rows, file, faults) or ():
+        table = faults.attempt(_opened, file, options)
+        if table is None:
+            continue
+        said += table.notices
+        for record in table.records(faults):
             row = read_row(_Encounter, record, faults)
             if row is None:
                 continue
-            name = row.encounter_id.strip()
+            name = row.encounter_id
             if name in found:
                 message = f"encounter_id: {name!r} stands already at {places[name]}"
                 faults.add(record.where, message)
@@ -43,14 +52,13 @@ def read_aci_bench(path: Path) -> Imported:
             dialogue = "\n".join(line for line in _lines(row.dialogue) if line.strip())
             note = "\n".join(_lines(row.note)).strip("\n")
             source = file.name.partition(".")[0]
-            found[name] = TableNote(name, "note", "clean", note, dialogue, STRATUM, source=source)
+            found[name] = TableNote(name, name, "clean", note, dialogue, STRATUM, source=source)
     faults.raise_any()
-    return Imported(tuple(found[name] for name in sorted(found)))
+    return sifted(Imported(tuple(found[name] for name in sorted(found)), notices=tuple(said)))
 
 
-def _rows(path: Path, faults: Faults) -> list[Record]:
-    columns = tuple(_Encounter.model_fields)
-    return csv_records(read_input(path), columns, faults, plain=plain_name, strict=False)
+def _opened(path: Path, options: TableOptions) -> OpenTable:
+    return open_table(read_input(path), WANTED, options)
 
 
 def _files(path: Path) -> list[Path]:

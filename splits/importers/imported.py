@@ -79,11 +79,6 @@ def write_new(out: Path, text: str) -> None:
         raise BadInput.one(str(out), f"cannot be written ({error.strerror})") from error
 
 
-def plain_name(name: str) -> str:
-    """A column's name in lower case with underscores: `Text ID` is `text_id`."""
-    return "_".join(name.strip().lower().replace("_", " ").split())
-
-
 def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     used = [name for name in COLUMNS if any(row[name] is not None for row in rows)]
     text = io.StringIO()

@@ -1,7 +1,7 @@
 """MEDEC: clinical texts with at most one wrong statement each, and no transcripts.
 
-Read as the release's CSV (`Text ID, Text, …, Error Flag, Error Type, …, Corrected Text`) or as JSON
-Lines of the same names in lower case. A text with an error becomes a `change` of its corrected
+Read as the release's CSV (`Text ID, Text, …, Error Flag, Error Type, …, Corrected Text`) or as any
+other table of the same names. A text with an error becomes a `change` of its corrected
 text; a text without one is a clean note.
 
 Most vignettes appear twice, with and without an error, in slightly different words. Both versions
@@ -18,14 +18,19 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from heldout.splits.errors import BadInput
-from heldout.splits.importers.imported import Imported, TableNote, plain_name
-from heldout.splits.loading.records import Record, check_columns, csv_records, jsonl_records
-from heldout.splits.loading.rows import Row, Text, read_row
+from heldout.splits.importers.imported import Imported, TableNote
+from heldout.splits.importers.sifting import alike, sifted
+from heldout.splits.loading.columns import PLAIN, TableOptions, Wanted
+from heldout.splits.loading.ids import number_text
+from heldout.splits.loading.records import Record
+from heldout.splits.loading.rows import Id, Row, Text, read_row
+from heldout.splits.loading.tables import OpenTable, open_table
 from heldout.splits.loading.text_files import Faults, read_input
 from heldout.splits.overlap import clusters, near_duplicates
 
 STRATUM = "medec"
 COLUMNS = ("text_id", "text", "error_flag", "error_type", "corrected_text")
+WANTED = Wanted.of((*COLUMNS, "error_sentence", "corrected_sentence"), COLUMNS, ("text_id",))
 NOTHING = ("", "na", "n/a", "nan", "null", "none")
 """What stands in a cell without a value."""
 
@@ -33,7 +38,7 @@ NOTHING = ("", "na", "n/a", "nan", "null", "none")
 class _Text(Row):
     """One text, its cells without what stands for nothing."""
 
-    text_id: Text
+    text_id: Id
     text: Text
     error_flag: Literal["0", "1"]
     error_type: str | None = None
@@ -61,19 +66,20 @@ class _Text(Row):
         return None if wrong is None or right is None else f"{wrong} (should be: {right})"
 
 
-def read_medec(path: Path) -> Imported:
+def read_medec(path: Path, options: TableOptions = PLAIN) -> Imported:
     """The texts of one file. Raises BadInput with every fault found."""
-    faults, notices = Faults(), []
+    faults, table = Faults(), _opened(path, options)
+    notices = list(table.notices)
     texts: dict[str, _Text] = {}
     places: dict[str, str] = {}
-    for record in _rows(path, faults):
+    for record in map(_valued, table.records(faults)):
         text = read_row(_Text, record, faults)
         if text is None:
             continue
         name, corrected = text.text_id, text.corrected_text
         if name in texts:
             faults.add(record.where, f"text_id: {name!r} stands already at {places[name]}")
-        elif corrected is not None and corrected.split() == text.text.split():
+        elif corrected is not None and alike(corrected, text.text):
             notices.append(f"{name} left out: its correction changes nothing")
         else:
             texts[name], places[name] = text, record.where
@@ -82,7 +88,7 @@ def read_medec(path: Path) -> Imported:
     faults.raise_any()
     group = vignettes(list(texts.values()))
     notes = [note for text in texts.values() for note in _notes(text, group[text.text_id])]
-    return Imported(tuple(notes), transcripts=False, notices=tuple(notices))
+    return sifted(Imported(tuple(notes), transcripts=False, notices=tuple(notices)))
 
 
 def vignettes(texts: Sequence[_Text]) -> dict[str, str]:
@@ -110,20 +116,18 @@ def _notes(text: _Text, group: str) -> list[TableNote]:
     return [clean, errored]
 
 
-def _rows(path: Path, faults: Faults) -> list[Record]:
+def _opened(path: Path, options: TableOptions) -> OpenTable:
     if path.is_dir():
-        raise BadInput.one(str(path), "is a folder; give one CSV or JSON Lines file of the release")
-    file = read_input(path)
-    if file.kind == ".csv":
-        rows = csv_records(file, COLUMNS, faults, plain=plain_name, strict=False)
-    else:
-        rows = jsonl_records(file, faults)
-        if rows:
-            check_columns(rows[0].where, [plain_name(name) for name in rows[0].value], COLUMNS)
-    cells = ({plain_name(k): _value(v) for k, v in row.value.items()} for row in rows)
-    return [Record(row.where, given) for row, given in zip(rows, cells, strict=True)]
+        raise BadInput.one(str(path), "is a folder; give one table of the release")
+    return open_table(read_input(path), WANTED, options)
+
+
+def _valued(record: Record) -> Record:
+    return Record(record.where, {name: _value(value) for name, value in record.value.items()})
 
 
 def _value(value: object) -> str | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return number_text(value)
     text = "" if value is None else str(value)
     return None if text.strip().lower() in NOTHING else text

@@ -8,18 +8,41 @@ can be handed on as two files.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from heldout.splits.benchmark import Benchmark, Consultation, Note
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.imported import as_jsonl, write_new
+from heldout.splits.importers.sifting import alike, pasted
 from heldout.splits.loading.benchmark_files import BenchmarkSource, Loaded, open_benchmark
 from heldout.splits.synthetic import consultations_beside
 
 
 def read_omissionbench(path: Path) -> Loaded:
     """The release at `path`: its JSON file, or the folder that holds one. Raises BadInput."""
-    return open_benchmark(BenchmarkSource(_pairs_file(path)))
+    return _told_apart(open_benchmark(BenchmarkSource(_pairs_file(path))))
+
+
+def _told_apart(loaded: Loaded) -> Loaded:
+    """`loaded` without pairs whose notes are alike but for marks or pasted twice; each is named."""
+    notices, kept = list(loaded.notices), list[Consultation]()
+    for consultation in loaded.benchmark:
+        clean = {note.id: note.text for note in consultation.clean}
+        errored = []
+        for note in consultation.errored:
+            twin = clean[note.label.twin]
+            why = pasted(twin)
+            if why is None and alike(twin, note.text):
+                why = "its notes are alike but for punctuation"
+            if why is None:
+                errored.append(note)
+            else:
+                notices.append(f"{note.label.pair_id} left out: {why}")
+        if errored:
+            kept.append(replace(consultation, errored=tuple(errored)))
+    benchmark = replace(loaded.benchmark, consultations=tuple(kept))
+    return replace(loaded, benchmark=benchmark, notices=tuple(notices))
 
 
 def write_release(benchmark: Benchmark, out: Path) -> Path:
@@ -68,6 +91,7 @@ def _pair(note: Note, consultation: Consultation, version: str) -> dict[str, obj
         "pair_id": label.pair_id,
         "stratum": label.stratum,
         "id": consultation.id.partition("|")[2],
+        "consultation_id": consultation.id,
         "class": str(label.note_class),
         "severity": label.severity and str(label.severity),
         "clean": clean.text,

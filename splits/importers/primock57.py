@@ -17,6 +17,7 @@ from pathlib import Path
 
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.imported import Imported, TableNote
+from heldout.splits.importers.sifting import sifted
 from heldout.splits.loading.text_files import Faults, read_input, whole_text
 
 STRATUM = "primock"
@@ -46,19 +47,15 @@ def read_primock57(path: Path) -> Imported:
     notes = sorted((path / "notes").glob("*.json"))
     if not notes:
         raise BadInput.one(str(path), "holds no notes/*.json; give the folder of the release")
-    faults, notices = Faults(), []
-    found = []
+    faults, found = Faults(), []
     for file in notes:
         note = faults.attempt(_note, file)
         transcript = faults.attempt(_transcript, path / "transcripts", file.stem)
         if note is None or transcript is None:
             continue
-        if _is_doubled(note):
-            notices.append(f"{file.stem} left out: its note holds the same text twice")
-            continue
-        found.append(TableNote(file.stem, "note", "clean", note, transcript, STRATUM))
+        found.append(TableNote(file.stem, file.stem, "clean", note, transcript, STRATUM))
     faults.raise_any()
-    return Imported(tuple(found), notices=tuple(notices))
+    return sifted(Imported(tuple(found)))
 
 
 def _note(file: Path) -> str:
@@ -90,12 +87,6 @@ def spoken(utterance: Utterance) -> str:
     if text != utterance.text:
         text = _ORPHAN.sub(" ", text)
     return " ".join(_TAG.sub("", text).split())
-
-
-def _is_doubled(note: str) -> bool:
-    words = note.split()
-    half = len(words) // 2
-    return len(words) > 20 and words[:half] == words[len(words) - half :]
 
 
 def read_textgrid(path: Path) -> list[Utterance]:

@@ -1,6 +1,6 @@
 """The generic table: any domain whose group holds clean notes and edited ones.
 
-One row a note, as CSV (`.csv`, `.csv.gz`, a header line) or JSON Lines of the same names:
+One row a note, in any table that `tables` reads (CSV, a workbook, parquet, JSON Lines):
 
 | column | needed | meaning |
 |---|---|---|
@@ -29,6 +29,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from heldout.splits.benchmark import NoteClass, Severity, TraceLevel
+from heldout.splits.loading.columns import Wanted
+from heldout.splits.loading.ids import id_or_none
 from heldout.splits.loading.pairs import PairRow, check_level, same_text
 from heldout.splits.loading.records import Record
 from heldout.splits.loading.rows import Name, Row, Stratum, Text, read_row
@@ -37,6 +39,7 @@ from heldout.splits.loading.transcripts import Transcript
 
 NEEDED = ("group", "note_id", "kind", "text")
 OPTIONAL = ("transcript", "stratum", "twin", "level", "severity", "fact", "source")
+WANTED = Wanted.of((*NEEDED, *OPTIONAL), NEEDED, ("group", "note_id", "kind"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ class _Partial(_Edited):
 _Placed = tuple[Record, _Clean]
 
 
-def read_table(records: Iterable[Record], faults: Faults) -> GroupTable:
+def read_groups(records: Iterable[Record], faults: Faults) -> GroupTable:
     """Every valid note of `records`; what is wrong with the others is noted."""
     table = GroupTable([])
     records = list(records)
@@ -110,7 +113,7 @@ def read_table(records: Iterable[Record], faults: Faults) -> GroupTable:
     for record in records:
         row = read_row(_model_of(record), record, faults)
         if row is None:
-            damaged.add(str(record.value.get("group")))
+            damaged.add(str(id_or_none(record.value.get("group"))))
             continue
         if (stratum := strata.setdefault(row.group, row.stratum)) != row.stratum:
             message = f"stratum: group {row.group!r} stands under {stratum!r} too"

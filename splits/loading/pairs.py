@@ -16,6 +16,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
 from heldout.splits.benchmark import NoteClass, Severity, Site, TraceLevel
+from heldout.splits.loading.columns import Wanted
+from heldout.splits.loading.ids import id_or_none
 from heldout.splits.loading.records import Record
 from heldout.splits.loading.rows import (
     Name,
@@ -29,6 +31,12 @@ from heldout.splits.loading.rows import (
     text_problem,
 )
 from heldout.splits.loading.text_files import Faults
+
+NEEDED = ("pair_id", "id", "stratum", "class", "severity", "clean", "errored", "fact")
+WANTED = Wanted.of(
+    (*NEEDED, "residual_level", "residual", "type", "edit", "source"), NEEDED, ("pair_id",)
+)
+"""Pairs whose fields have other names in a person's file."""
 
 _LEVELS = {
     NoteClass.OMIT_COMPLETE: (TraceLevel.COMPLETE,),
@@ -60,10 +68,10 @@ def read_pairs(records: Iterable[Record], faults: Faults) -> list[PairRow]:
     for record in records:
         omission = record.value.get("class") in list(_LEVELS)
         row = read_row(_Omission if omission else _Pair, record, faults)
-        pair_id = record.value.get("pair_id")
-        if isinstance(pair_id, str) and pair_id in first:
+        pair_id = id_or_none(record.value.get("pair_id"))
+        if pair_id in first:
             faults.add(record.where, f"pair_id: {pair_id!r} stands already at {first[pair_id]}")
-        elif isinstance(pair_id, str):
+        elif pair_id is not None:
             first[pair_id] = record.where
         if row is not None:
             rows.append(row.as_pair(record.where))

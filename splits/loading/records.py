@@ -1,4 +1,4 @@
-"""Records with the line each stands at: JSON Lines, a list in one JSON object, CSV.
+"""Records with the line each stands at: JSON Lines, and a list in one JSON object.
 
 Python's JSON reader takes NaN, and takes the last of two equal keys in silence; here both are
 faults.
@@ -6,21 +6,18 @@ faults.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from heldout.splits.errors import BadInput
 from heldout.splits.loading.text_files import (
-    MAX_LINE_BYTES,
     Faults,
     InputFile,
-    suggestion,
-    text_lines,
+    decoded,
+    raw_lines,
     whole_text,
 )
 
@@ -50,13 +47,36 @@ class Parsed:
     problems: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """What stands where a record should, and everything that is wrong with it."""
+
+    where: str
+    problems: tuple[str, ...]
+
+
+def json_rows(file: InputFile) -> Iterator[Record | BadRow]:
+    """One record a line that is not blank, or what keeps the line from being a JSON object."""
+    for number, raw in raw_lines(file):
+        where, faults = f"{file.path}:{number}", Faults()
+        text = faults.attempt(decoded, where, raw)
+        parsed = None if text is None else faults.attempt(_whole_value, file.path, text, number)
+        found = [] if parsed is None else _record(where, parsed, faults)
+        if faults.found:
+            yield BadRow(where, tuple(fault.message for fault in faults.found))
+        else:
+            yield from found
+
+
 def jsonl_records(file: InputFile, faults: Faults) -> list[Record]:
-    """One record a line; a line that is no JSON object is noted as a fault."""
+    """The records of `file`; a line that is no JSON object is noted as a fault."""
     records = []
-    for line in text_lines(file, faults):
-        parsed = faults.attempt(_whole_value, file.path, line.text, line.number)
-        if parsed is not None:
-            records.extend(_record(f"{file.path}:{line.number}", parsed, faults))
+    for row in json_rows(file):
+        if isinstance(row, Record):
+            records.append(row)
+        else:
+            for problem in row.problems:
+                faults.add(row.where, problem)
     return records
 
 
@@ -87,59 +107,6 @@ def object_records(file: InputFile, key: str, faults: Faults) -> ObjectFile:
     if not records and not faults.found:
         raise BadInput.one(str(file.path), f"{key}: the list is empty")
     return ObjectFile(members, records)
-
-
-def csv_records(
-    file: InputFile,
-    needed: Sequence[str],
-    faults: Faults,
-    *,
-    plain: Callable[[str], str] = str.strip,
-    strict: bool = True,
-) -> list[Record]:
-    """One record a row, empty cells left out; `where` names the line a row starts at.
-
-    `plain` makes column names of the header's. Raises BadInput for a header without the columns
-    `needed`, or where the file is no CSV (`strict`: faults of quoting included).
-    """
-    reader = csv.reader(io.StringIO(whole_text(file), newline=""), strict=strict)
-    records: list[Record] = []
-    line = 1
-    # A transcript may exceed the module's 128 KiB a cell; its limit is one of the process.
-    limit = csv.field_size_limit(MAX_LINE_BYTES)
-    try:
-        header = [plain(name) for name in next(reader, [])]
-        check_columns(f"{file.path}:1", header, needed)
-        line = reader.line_num + 1
-        for cells in reader:
-            where, line = f"{file.path}:{line}", reader.line_num + 1
-            if not any(cell.strip() for cell in cells):
-                continue
-            if len(cells) != len(header):
-                faults.add(where, f"{len(cells)} cells under {len(header)} columns")
-                continue
-            value = {k: cell for k, cell in zip(header, cells, strict=True) if cell.strip()}
-            records.append(Record(where, value))
-    except csv.Error as error:
-        raise BadInput.one(f"{file.path}:{line}", f"not CSV: {error}") from None
-    finally:
-        csv.field_size_limit(limit)
-    if not records and not faults.found:
-        raise BadInput.one(str(file.path), "the table has a header and no row")
-    return records
-
-
-def check_columns(where: str, header: Sequence[str], needed: Sequence[str]) -> None:
-    """Raise BadInput for every column of `needed` that is not in `header`, or stands twice."""
-    faults = Faults()
-    for name in needed:
-        if name not in header:
-            near = suggestion(name, header)
-            needs = f"needed: {', '.join(needed)}"
-            faults.add(where, f"column «{name}» is missing; {needs}{near}")
-    for name in sorted({name for name in header if name and header.count(name) > 1}):
-        faults.add(where, f"column «{name}» stands twice")
-    faults.raise_any()
 
 
 def type_name(value: object) -> str:

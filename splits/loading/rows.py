@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
+from heldout.splits.loading.ids import id_text, number_text
 from heldout.splits.loading.records import Record, type_name
 from heldout.splits.loading.text_files import Faults, suggestion
 
@@ -51,6 +60,8 @@ def text_problem(text: str) -> str | None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
+        if "\udc80" <= text[error.start] <= "\udcff":  # where a byte goes that is no UTF-8
+            return "is not UTF-8"
         return f"half of a surrogate pair at position {error.start + 1}"
     return None
 
@@ -67,6 +78,16 @@ def _printable(text: str) -> str:
     return text
 
 
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return number_text(value)
+    return value
+
+
 def _without_bar(text: str) -> str:
     if "|" in text:
         raise ValueError(f"{text!r} holds «|», which separates stratum and id")
@@ -75,8 +96,12 @@ def _without_bar(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_sound)]
 """A text that is not blank."""
-Name = Annotated[Text, AfterValidator(_printable)]
-"""A text fit to be an id."""
+TextName = Annotated[Text, AfterValidator(_printable), AfterValidator(_composed)]
+"""A text fit to be an id; composed and decomposed letters are the same ones."""
+Name = Annotated[TextName, BeforeValidator(_as_text)]
+"""The same; a number is its text."""
+Id = Annotated[str, BeforeValidator(id_text), AfterValidator(_printable)]
+"""The id of a release's row: what stands around it is taken off."""
 Stratum = Annotated[Name, AfterValidator(_without_bar)]
 Whole = Annotated[int, Field(strict=True)]
 
@@ -97,6 +122,8 @@ def _problem(kind: str, given: Any, field: str, context: Mapping[str, Any]) -> s
         return f"missing{near.replace('did you mean', 'is it')}"
     if kind == "value_error":
         return str(context["error"])
+    if kind == "string_unicode":
+        return text_problem(given) or "is no sound text"
     if given is None:
         return "null, a value is needed"
     if kind in ("enum", "literal_error"):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -57,6 +58,8 @@ class InputFile:
     path: Path
     data: bytes
     sha256: str
+    encoding: str = "utf-8"
+    """What the text was written in; `data` is UTF-8 whatever it was."""
 
     @property
     def kind(self) -> str:
@@ -110,8 +113,8 @@ def read_input(path: Path) -> InputFile:
 def text_lines(file: InputFile, faults: Faults) -> list[TextLine]:
     """The lines of `file` that are not blank and are sound text; the others are noted."""
     lines = []
-    for number, raw in enumerate(_raw_lines(file), start=1):
-        text = faults.attempt(decoded, f"{file.path}:{number}", raw) if raw.strip() else None
+    for number, raw in raw_lines(file):
+        text = faults.attempt(decoded, f"{file.path}:{number}", raw)
         if text is not None:
             lines.append(TextLine(number, text.removesuffix("\r")))
     return lines
@@ -122,7 +125,7 @@ def whole_text(file: InputFile) -> str:
     faults = Faults()
     texts = [
         faults.attempt(decoded, f"{file.path}:{number}", raw)
-        for number, raw in enumerate(_raw_lines(file), start=1)
+        for number, raw in enumerate(_all_lines(file), start=1)
     ]
     faults.raise_any()
     return "\n".join(text for text in texts if text is not None)
@@ -143,8 +146,20 @@ def decoded(where: str, raw: bytes) -> str:
         raise BadInput.one(where, message) from None
 
 
-def _raw_lines(file: InputFile) -> list[bytes]:
-    return file.data.removeprefix(_BYTE_ORDER_MARK).split(b"\n")
+def raw_lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
+    """The lines of `file` that are not blank, with their numbers from 1."""
+    return ((n, raw) for n, raw in enumerate(_all_lines(file), start=1) if raw.strip())
+
+
+def _all_lines(file: InputFile) -> Iterator[bytes]:
+    stream = io.BytesIO(file.data)
+    if file.data.startswith(_BYTE_ORDER_MARK):
+        stream.seek(len(_BYTE_ORDER_MARK))
+    last = b"\n"
+    for last in stream:
+        yield last.removesuffix(b"\n")
+    if last.endswith(b"\n"):
+        yield b""
 
 
 def _plain(name: str) -> str:

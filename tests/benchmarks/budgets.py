@@ -23,7 +23,7 @@ from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.practice.budget_probe import budget_probe
 from heldout.experiments.practice.ladder import Ladder
 from heldout.experiments.practice.loaded_prompt import from_run, load_prompt
-from heldout.experiments.practice.note_sets import NoteFile
+from heldout.experiments.practice.note_rows import NoteFile
 from heldout.experiments.practice.rerun import rerun
 from heldout.experiments.practice.rungs import Rung
 from heldout.experiments.practice.session import JudgeOptions

@@ -11,7 +11,7 @@ from tests.support.practice import Stub, asking, emitted, write_notes
 
 from heldout.experiments.practice.apply_notes import apply
 from heldout.experiments.practice.loaded_prompt import load_prompt
-from heldout.experiments.practice.note_rows import read_rows
+from heldout.experiments.practice.note_rows import NoteFile, open_notes
 from heldout.gepa.emission import CARD_SUFFIX
 from heldout.splits.errors import BadInput, CallRefused, InfrastructureFailure, StopRequested
 from heldout.students.models.chat import Budget
@@ -102,16 +102,21 @@ def test_json_lines_that_are_none_are_rows(tmp_path):
     notes.write_bytes(gzip.compress("\n".join(lines).encode()))
     applied(tmp_path, notes, Stub())
     reasons = [row["reason"].partition(":")[0] for row in rows_of(tmp_path / "out")]
-    assert reasons == ["", "not JSON", "is no JSON object", "transcript", "transcript"]
+    assert reasons == [
+        "",
+        "not JSON",
+        "an object is needed, not a list",
+        "transcript",
+        "transcript",
+    ]
 
 
-def test_a_truncated_gzip_file_ends_in_a_row(tmp_path):
+def test_a_truncated_gzip_file_is_refused_before_a_note_of_it_is_judged(tmp_path):
     notes = tmp_path / "notes.jsonl.gz"
     line = json.dumps({"transcript": "t", "note": "n"}) + "\n"
-    notes.write_bytes(gzip.compress((line * 50_000).encode())[:-40])
-    rows = list(read_rows(notes))
-    assert rows[-1].note is None
-    assert "cannot be read" in rows[-1].reason
+    notes.write_bytes(gzip.compress((line * 5_000).encode())[:-40])
+    with pytest.raises(BadInput, match="gzip data ends too early"):
+        open_notes(NoteFile(notes))
 
 
 def test_a_folder_of_notes_is_read_with_several_notes_a_transcript(tmp_path):
@@ -132,8 +137,8 @@ def test_a_folder_of_notes_is_read_with_several_notes_a_transcript(tmp_path):
     ("name", "content", "said"),
     [
         ("notes.csv", "id,transcript\n", "no column «note»"),
-        ("notes.txt", "x", "must be a folder"),
-        ("notes.csv", None, "cannot be read"),
+        ("notes.txt", "x", "must end in one of .csv"),
+        ("notes.csv", None, "no such file"),
     ],
 )
 def test_a_file_that_is_no_table_of_notes_is_refused_before_anything_is_written(

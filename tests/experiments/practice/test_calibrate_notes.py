@@ -7,7 +7,8 @@ from tests.support.practice import Stub, asking, emitted
 from heldout.experiments.practice.apply_notes import apply
 from heldout.experiments.practice.calibrate_notes import calibrate_command
 from heldout.experiments.practice.loaded_prompt import load_prompt
-from heldout.experiments.practice.note_sets import NoteFile, clean_notes, errored_notes
+from heldout.experiments.practice.note_rows import NoteFile
+from heldout.experiments.practice.note_sets import clean_notes, errored_notes
 from heldout.experiments.practice.promises import Promise
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.splits.errors import BadInput

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from heldout.experiments.cli.entry import Ticker
 from heldout.experiments.cli.practice import app
 from heldout.experiments.practice.loaded_prompt import load_prompt
-from heldout.experiments.practice.note_sets import NoteFile
+from heldout.experiments.practice.note_rows import NoteFile
 from heldout.experiments.practice.rerun import notes_named
 from heldout.experiments.practice.rungs import Rung, rungs_asked
 from heldout.experiments.practice.session import JudgeOptions, budget_asked, make_ready

@@ -5,7 +5,7 @@ from tests.support.campaigns import run_small
 from tests.support.practice import asking, emitted
 
 from heldout.experiments.practice.loaded_prompt import load_prompt
-from heldout.experiments.practice.note_sets import NoteFile
+from heldout.experiments.practice.note_rows import NoteFile
 from heldout.experiments.practice.rerun import default_out, rerun
 from heldout.experiments.practice.rungs import rungs_of
 from heldout.gepa.record.run import Run

@@ -92,7 +92,7 @@ def test_an_encounter_in_two_files_is_a_fault(tmp_path):
 def test_a_missing_column_is_named(tmp_path):
     releases.write_csv(tmp_path / "x.csv", ["dataset", "encounter", "dialogue", "note"], [])
     (fault,) = faults_of("aci-bench", tmp_path / "x.csv", tmp_path / "out.jsonl")
-    assert "column «encounter_id» is missing" in fault
+    assert "no column «encounter_id»; there is «encounter»" in fault
 
 
 def test_omissionbench_survives_its_import(tmp_path):

@@ -155,7 +155,7 @@ def test_all_faults_of_a_table_at_once(tmp_path):
     [
         (
             "group,note_id,kind\n",
-            ":1: column «text» is missing; needed: group,",
+            ":1: there is no column «text»; the columns are «group», «note_id», «kind»",
         ),
         ("group,note_id,kind,text,group\n", ":1: column «group» stands twice"),
         ("group,note_id,kind,text\n", ": the table has a header and no row"),

@@ -1,0 +1,178 @@
+"""Delimited text read strictly: no row ever holds another row's text.
+
+Python's own reader in its strict mode refuses a quoted field that goes on behind its closing quote
+and one that is never closed. What it cannot see is a stray quote whose partner happens to stand at
+the end of a later field: between them lie whole rows, and the bytes are a valid table. So a quoted
+field over several lines is a fault where one of its later lines, read alone, has as many fields as
+the header and ids like those of the other rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from heldout.splits.loading.ids import same_id
+from heldout.splits.loading.text_files import MAX_LINE_BYTES
+
+DELIMITERS: dict[str, str] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""What is tried on a header line, and how it is called."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DIRECTIVE = re.compile(r"^\ufeff?sep=(.)\r?\n?$")
+_BEHIND = "goes on behind its closing quote (a quote inside a quoted field is written twice)"
+
+
+@dataclass(frozen=True, slots=True)
+class RawRow:
+    """The cells of one row, or what keeps it from being read; `lines` are those it stands on."""
+
+    number: int
+    lines: tuple[str, ...]
+    cells: tuple[str, ...]
+    problem: str = ""
+
+    @property
+    def blank(self) -> bool:
+        """True for a row without a character in any cell."""
+        return not self.problem and not any(cell.strip() for cell in self.cells)
+
+
+def directive(data: bytes) -> str | None:
+    """The delimiter that a spreadsheet's first line `sep=;` states."""
+    first = data[:16].decode("utf-8", "ignore").splitlines(keepends=True)
+    found = _DIRECTIVE.match(first[0]) if first else None
+    return found[1] if found else None
+
+
+def raw_rows(data: bytes, delimiter: str) -> Iterator[RawRow]:
+    """Every row of UTF-8 `data` in its order, the header among them, blank ones left out.
+
+    Bytes that are no UTF-8 come as lone surrogates. A line `sep=;` at the top is no row.
+    """
+    lines = _Lines(data)
+    if directive(data):
+        next(lines)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        number = lines.read + 1
+        lines.taken.clear()
+        try:
+            cells = _next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problem = _problem(str(error), number, lines.read)
+            yield RawRow(number, tuple(lines.taken), (), problem)
+            continue
+        row = RawRow(number, tuple(lines.taken), tuple(cells))
+        if not row.blank:
+            yield row
+
+
+class _Lines:
+    """Lines of text, given out one by one; `taken` are those of the row under way."""
+
+    def __init__(self, data: bytes) -> None:
+        stream = io.BytesIO(data)
+        stream.seek(len(_BYTE_ORDER_MARK) if data.startswith(_BYTE_ORDER_MARK) else 0)
+        self._stream = io.TextIOWrapper(stream, "utf-8", errors="surrogateescape", newline="")
+        self.taken: list[str] = []
+        self.read = 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._stream)
+        self.read += 1
+        self.taken.append(line)
+        return line
+
+
+def _next(reader: Iterator[list[str]]) -> list[str]:
+    # A transcript may exceed the module's 128 KiB a cell; its limit is one of the process.
+    limit = csv.field_size_limit(MAX_LINE_BYTES)
+    try:
+        return next(reader)
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _problem(error: str, first: int, last: int) -> str:
+    until = f", in line {last}" if last > first else ""
+    if "expected after" in error:
+        return f"not CSV: a quoted field {_BEHIND}{until}"
+    if "unexpected end" in error:
+        return "not CSV: unexpected end of data, a quote that opens here is never closed"
+    if "field limit" in error:
+        return f"not CSV: a field has more than {MAX_LINE_BYTES >> 20} MiB; is a quote not closed?"
+    return f"not CSV: {error}"
+
+
+@dataclass
+class Likeness:
+    """Whether a text could be an id of a column, after the ids that stand in it.
+
+    Ids are alike that differ in numbers only. Where most differ in their letters too (names,
+    hashes), those are that have the same separators, digits or none, and a length between theirs.
+    """
+
+    ids: int = 0
+    forms: set[str] = field(default_factory=set)
+    shapes: set[str] = field(default_factory=set)
+    shortest: int = 0
+    longest: int = 0
+
+    def see(self, value: str) -> None:
+        """Note the id of one row."""
+        text = same_id(value)
+        if not text:
+            return
+        self.shortest = min(self.shortest or len(text), len(text))
+        self.longest = max(self.longest, len(text))
+        self.ids += 1
+        self.forms.add(_form(text))
+        self.shapes.add(_shape(text))
+
+    def like(self, value: str) -> bool:
+        """True where `value` could stand among them."""
+        text = same_id(value)
+        if not text:
+            return False
+        if _form(text) in self.forms:
+            return True
+        various = len(self.forms) > 2 and 2 * len(self.forms) > self.ids
+        return (
+            various and _shape(text) in self.shapes and self.shortest <= len(text) <= self.longest
+        )
+
+
+def _form(text: str) -> str:
+    return re.sub(r"\d+", "0", text)
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"[^\W_]+", "w", text) + ("0" if re.search(r"\d", text) else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """A line within a quoted field that has the cells of a whole row."""
+
+    row: int
+    line: int
+    ids: tuple[str, ...]
+
+
+def rows_inside(row: RawRow, width: int, ids: Sequence[int], delimiter: str) -> list[Inside]:
+    """The later lines of `row` that read alone have `width` cells; `ids` are places of ids."""
+    found = []
+    for offset, line in enumerate(row.lines[1:], start=1):
+        cells = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
+        if len(cells) == width:
+            found.append(Inside(row.number, row.number + offset, tuple(cells[i] for i in ids)))
+    return found
