@@ -66,7 +66,7 @@ class CallSpec:
                 self.messages_sha256,
                 self.pin.id,
                 self.pin.temperature,
-                dict(self.pin.parameters),
+                self.pin.recorded,
                 asdict(self.budget),
                 self.seed,
                 self.sample,

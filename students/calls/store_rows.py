@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from heldout.splits.hashing import canonical_json
 from heldout.students.calls.call import CallSpec
-from heldout.students.models.chat import ChatReply, Message, StopReason, Usage
+from heldout.students.models.chat import ChatReply, Message, StopReason, Usage, says_estimated
 
 Sha256 = Annotated[str, sa.String(64)]
 Large = Annotated[int, sa.BigInteger()]
@@ -67,11 +67,20 @@ class StoredCall:
         """The fields by name, as database and export take them."""
         return {name: getattr(self, name) for name in COLUMNS}
 
+    @property
+    def estimated(self) -> bool:
+        """True if the endpoint counts no tokens, so that those of this call were counted here."""
+        return '"usage"' in self.parameters and says_estimated(json.loads(self.parameters))
+
     @cached_property
     def reply(self) -> ChatReply:
         """What came back, without `raw`."""
         usage = Usage(
-            self.prompt_tokens, self.completion_tokens, self.reasoning_tokens, self.cached_tokens
+            self.prompt_tokens,
+            self.completion_tokens,
+            self.reasoning_tokens,
+            self.cached_tokens,
+            self.estimated,
         )
         finish, model = StopReason(self.finish), self.served_model
         return ChatReply(self.text, finish, usage, self.usd, model, reasoning=self.reasoning)
@@ -130,7 +139,7 @@ def stored_call(
         messages=kept,
         model=spec.pin.id,
         temperature=spec.pin.temperature,
-        parameters=canonical_json(dict(spec.pin.parameters)) if spec.pin.parameters else "{}",
+        parameters=canonical_json(spec.pin.recorded),
         max_tokens=spec.budget.max_tokens,
         reasoning_effort=spec.budget.reasoning_effort,
         seed=spec.seed,

@@ -18,6 +18,10 @@ TOKENS_A_MESSAGE = 8
 """What chat templates add to one message, at most."""
 
 
+BODY_BYTES = 8_000_000
+"""How much of a reply's body is read where the pin says nothing else."""
+
+
 class StopReason(StrEnum):
     """Why a model stopped: done, at the token cap, or a content filter."""
 
@@ -59,6 +63,35 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Dialect:
+    """What an endpoint does otherwise than the protocol says; as it stands, nothing.
+
+    `omit` are the fields of a request that it refuses (of `seed`, `temperature`); with
+    `counts_tokens` False it gives no usage, and tokens are estimated; `endings` are finish reasons
+    of its own.
+    """
+
+    omit: tuple[str, ...] = ()
+    counts_tokens: bool = True
+    endings: Mapping[str, StopReason] = field(default_factory=dict)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What of it changes a call, as it is recorded; empty where nothing does."""
+        told: dict[str, Any] = {"omit": sorted(self.omit)} if self.omit else {}
+        return told if self.counts_tokens else {**told, "usage": ESTIMATED}
+
+
+ESTIMATED = "estimated"
+
+
+def says_estimated(recorded: Mapping[str, Any]) -> bool:
+    """True if the recorded parameters of a call say that its endpoint counts no tokens."""
+    dialect = recorded.get("dialect")
+    return isinstance(dialect, Mapping) and dialect.get("usage") == ESTIMATED
+
+
+@dataclass(frozen=True, slots=True)
 class ModelPin:
     """A model as it is asked for: id, temperature, extra provider parameters, prices.
 
@@ -75,6 +108,16 @@ class ModelPin:
     """Its answers are structured by the contract of each call, see `students.structured`."""
     bounded: bool = False
     """A schema may bound the length of texts and lists; hosted endpoints refuse that."""
+    dialect: Dialect = Dialect()
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The parameters as a call's key and its stored row hold them: with what the dialect says.
+
+        Where it says nothing they are what they always were.
+        """
+        told = self.dialect.told
+        return {**self.parameters, "dialect": told} if told else dict(self.parameters)
 
     @property
     def priced(self) -> bool:
@@ -94,12 +137,16 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call. `reasoning` is part of `completion`, `cached` part of `prompt`."""
+    """Tokens of one call. `reasoning` is part of `completion`, `cached` part of `prompt`.
+
+    `estimated` says that they were counted here, because the endpoint does not.
+    """
 
     prompt: int = 0
     completion: int = 0
     reasoning: int = 0
     cached: int = 0
+    estimated: bool = False
 
     @property
     def total(self) -> int:
@@ -112,6 +159,7 @@ class ChatReply:
     """What came back, in one shape for every provider.
 
     `usd` is None when the price is unknown; `model` is the name the provider says it served.
+    `text` is the answer without thoughts, which stand in `reasoning`; `raw` holds all of it.
     """
 
     text: str

@@ -37,9 +37,11 @@ async def open_models(
 
 def _connected(model: PinnedModel) -> OpenAICompatibleModel | LiteLLMModel:
     if model.client is ClientKind.DIRECT and model.api_base is not None:
-        return OpenAICompatibleModel(model.api_base, model.key_env, cap_field=model.cap_field)
+        return OpenAICompatibleModel(
+            model.api_base, model.key_env, cap_field=model.cap_field, body_bytes=model.body_bytes
+        )
 
-    return LiteLLMModel(model.api_base, model.key_env)
+    return LiteLLMModel(model.api_base, model.key_env, body_bytes=model.body_bytes)
 
 
 def model_faults(model: PinnedModel, budget: Budget, where: str) -> list[Fault]:

@@ -1,7 +1,8 @@
 """The one door to LiteLLM: hosted models, and everything else that has a LiteLLM id.
 
 LiteLLM is imported when it is first needed, which takes seconds. It is told to keep off the
-network by itself, to send every request exactly once, and to drop no parameter.
+network by itself, to send every request exactly once, and to drop no parameter. It makes the
+request; what goes over the wire and what comes back is ours (`litellm_wire`).
 """
 
 from __future__ import annotations
@@ -15,14 +16,20 @@ from importlib.metadata import version
 from typing import Any
 
 from heldout.splits.errors import Fault, InfrastructureFailure
-from heldout.students.models.chat import Budget, ChatReply, ChatRequest, ModelPin
-from heldout.students.models.http_status import fault_of, is_filter
+from heldout.students.models.chat import BODY_BYTES, Budget, ChatReply, ChatRequest, ModelPin
+from heldout.students.models.http_status import error_body, fault_of
+from heldout.students.models.litellm_wire import LiteLLMCall, keep_to_our_wire, making
 from heldout.students.models.normalise import filtered, normalised
+from heldout.students.models.openai_client import chat_messages
 from heldout.students.models.pins import EFFORTS, PinnedModel, nearest_effort
-from heldout.students.models.secrets import redact, redactor
+from heldout.students.models.secrets import Redact, key_in, redact, redactor
+from heldout.students.models.wire import Wire
 
 NOISE = ("Items? .* on TypedDict class", "Pydantic serializer warnings", "Use 'content=<...>'")
 """Warnings of LiteLLM about its own classes and calls, which nobody here can act on."""
+
+BREAKS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+"""How LiteLLM ends over a body that it did not expect, where it makes no error of its own of it."""
 
 
 def litellm_module() -> Any:
@@ -38,14 +45,24 @@ def litellm_module() -> Any:
     litellm.num_retries = 0
     litellm.suppress_debug_info = True
     litellm.telemetry = False
+    keep_to_our_wire()
     return litellm
 
 
 class LiteLLMModel:
-    """A model behind `litellm.acompletion`; its key comes from the environment."""
+    """A model behind `litellm.acompletion`; its key comes from the environment.
 
-    def __init__(self, api_base: str | None = None, key_env: str | None = None) -> None:
-        self._clean = redactor()
+    `body_bytes` is how much of a reply is read. To be closed with `aclose`.
+    """
+
+    def __init__(
+        self,
+        api_base: str | None = None,
+        key_env: str | None = None,
+        *,
+        body_bytes: int = BODY_BYTES,
+    ) -> None:
+        self._key_env, self._body_bytes = key_env, body_bytes
         self._fixed: dict[str, Any] = {
             "num_retries": 0,
             "max_retries": 0,
@@ -55,8 +72,6 @@ class LiteLLMModel:
         }
         if api_base is not None:
             self._fixed["api_base"] = api_base
-        if key_env is not None:
-            self._fixed["api_key"] = os.environ.get(key_env, "")
 
     @cached_property
     def _litellm(self) -> Any:
@@ -64,26 +79,38 @@ class LiteLLMModel:
         # record, and nobody should wait seconds for a run directory that says nothing.
         return litellm_module()
 
+    @cached_property
+    def _key(self) -> dict[str, str]:
+        return {"api_key": key_in(self._key_env)} if self._key_env else {}
+
+    @cached_property
+    def _clean(self) -> Redact:
+        return redactor(*self._key.values())
+
+    @cached_property
+    def _wire(self) -> Wire:
+        return Wire(self._clean, self._body_bytes)
+
     async def complete(self, request: ChatRequest) -> ChatReply:
         """One request, no retries. Raises InfrastructureFailure when no reply came back."""
         import openai  # noqa: PLC0415 - comes with LiteLLM, whose errors derive from its own
 
         arguments = _arguments(self._litellm, request.pin, request.budget, request.seed)
-        messages = [{"role": m.role, "content": m.content} for m in request.messages]
-        try:
-            response = await self._litellm.acompletion(
-                messages=messages, **arguments, **self._fixed
-            )
-        except openai.APIConnectionError as error:
-            raise _connection_fault(error) from error
-        except openai.APIError as error:
-            if _filtered(self._litellm, error):
-                return filtered(request.pin, str(error))
-            raise _fault(error) from error
-        return normalised(response.model_dump(), request.pin, self._clean)
+        with making(LiteLLMCall(self._wire, request, self._clean)) as call:
+            try:
+                response = await self._litellm.acompletion(
+                    messages=chat_messages(request), **arguments, **self._fixed, **self._key
+                )
+            except (openai.OpenAIError, *BREAKS) as error:
+                # What came over the wire says more than what LiteLLM makes of it.
+                return call.outcome() or _broke(self._litellm, error, call, request)
+        reply = call.outcome()
+        return reply or normalised(response.model_dump(), request, self._clean)
 
     async def aclose(self) -> None:
-        """Close LiteLLM's connections, if it was asked for any."""
+        """Close the connections, and LiteLLM's, if it was asked for any."""
+        if "_wire" in vars(self):
+            await self._wire.aclose()
         if "_litellm" in vars(self):
             await self._litellm.close_litellm_async_clients()
 
@@ -102,7 +129,7 @@ def _arguments(litellm: Any, pin: ModelPin, budget: Budget, seed: int) -> dict[s
             arguments["allowed_openai_params"] = ["reasoning_effort"]
     if takes_seed(litellm, pin):
         arguments["seed"] = seed
-    return arguments
+    return {name: value for name, value in arguments.items() if name not in pin.dialect.omit}
 
 
 def takes_seed(litellm: Any, pin: ModelPin) -> bool:
@@ -117,24 +144,18 @@ def _is_custom(litellm: Any, pin: ModelPin) -> bool:
     return any(entry["provider"] == provider for entry in litellm.custom_provider_map)
 
 
-def _connection_fault(error: Any) -> InfrastructureFailure:
-    kind = "timeout" if "timeout" in type(error).__name__.lower() else "connect"
-    return InfrastructureFailure(redact(str(error))[:300], kind=kind)
-
-
-def _fault(error: Any) -> InfrastructureFailure:
-    response = getattr(error, "response", None)
-    headers = dict(response.headers) if response is not None else {}
-    status = int(getattr(error, "status_code", None) or 500)
-    if "ContextWindow" in type(error).__name__:
-        status = 413
-    return fault_of(status, str(error), headers)
-
-
-def _filtered(litellm: Any, error: Any) -> bool:
+def _broke(litellm: Any, error: Any, call: LiteLLMCall, request: ChatRequest) -> ChatReply:
+    """What an error of LiteLLM's own means. Raises InfrastructureFailure but for a refusal."""
+    said = redact(f"{type(error).__name__}: {error}")
+    if call.received is not None:
+        # The bytes came whole, so the provider speaks otherwise than LiteLLM knows.
+        raise InfrastructureFailure(
+            f"a reply that LiteLLM cannot read ({' '.join(said.split())[:300]})", kind="unreadable"
+        )
     if isinstance(error, litellm.exceptions.ContentPolicyViolationError):
-        return True
-    return is_filter(int(getattr(error, "status_code", None) or 0), str(error))
+        return filtered(request, said)
+    status = getattr(error, "status_code", None)
+    raise fault_of(status if isinstance(status, int) else 400, error_body(said))
 
 
 def priced(model: PinnedModel) -> PinnedModel:

@@ -15,7 +15,15 @@ from pathlib import Path
 
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.yaml_file import read_yaml
-from heldout.students.models.chat import Budget, ModelPin, Structured
+from heldout.students.models.chat import (
+    BODY_BYTES,
+    Budget,
+    Dialect,
+    ModelPin,
+    StopReason,
+    Structured,
+)
+from heldout.students.models.normalise import ending_name
 from heldout.students.models.pins_file import Entry, read_entries
 
 SIMULATED = ("sim/judge", "sim/reflector", "sim/placebo")
@@ -26,6 +34,12 @@ ROLES = ("judge", "extractor", "auditor", "second_look", "reflector")
 """Parts of a judge design; the pins file may name a model for each (`roles:`, beside `models`)."""
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """From the least reasoning to the most; other words are a provider's own."""
+ENDINGS = {
+    "stop": StopReason.STOP,
+    "length": StopReason.LENGTH,
+    "content_filter": StopReason.FILTER,
+}
+"""What a finish reason of an endpoint's own may be said to mean."""
 
 
 class ClientKind(StrEnum):
@@ -41,7 +55,8 @@ class PinnedModel:
     """A pin with the way to it.
 
     `efforts` are the reasoning efforts the model accepts, None where the file does not say;
-    `priced_on` is the date of the prices; `cap_field` what the server calls the reply's cap.
+    `priced_on` is the date of the prices; `cap_field` what the server calls the reply's cap;
+    `body_bytes` how much of a reply's body is read.
     """
 
     name: str
@@ -52,6 +67,7 @@ class PinnedModel:
     efforts: tuple[str, ...] | None = None
     priced_on: str | None = None
     cap_field: str = "max_tokens"
+    body_bytes: int = BODY_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +124,13 @@ def _pinned(name: str, entry: Entry) -> PinnedModel:
         usd_per_million_cached=prices.cached if prices else None,
         structured=Structured(entry.structured),
         bounded=entry.api_base is not None,
+        dialect=Dialect(
+            omit=tuple(entry.omit),
+            counts_tokens=entry.usage is None,
+            endings={
+                ending_name(word): ENDINGS[meaning] for word, meaning in entry.endings.items()
+            },
+        ),
     )
     provider = pin.id.partition("/")[0]
     direct = entry.api_base is not None and provider in COMPATIBLE
@@ -121,6 +144,7 @@ def _pinned(name: str, entry: Entry) -> PinnedModel:
         efforts=None if entry.efforts is None else tuple(entry.efforts),
         priced_on=str(prices.date) if prices else None,
         cap_field=entry.cap_field,
+        body_bytes=round(entry.body_mb * 1e6),
     )
 
 

@@ -10,6 +10,10 @@ models:
     api_base: http://127.0.0.1:8080/v1
     key_env: LOCAL_API_KEY
     prices: {prompt: 0, completion: 0, date: 2025-01-01}
+    omit: [seed]                        # what the server refuses: seed, temperature
+    usage: estimated                    # it counts no tokens
+    endings: {eot: stop}                # finish reasons of its own
+    body_mb: 8                          # how much of a reply is read
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.yaml_file import YamlFile, read_yaml
+from heldout.students.models.chat import BODY_BYTES
 from heldout.students.models.secrets import looks_secret, redact
 
 Price = Annotated[float, Field(ge=0)]
@@ -56,11 +61,19 @@ class Entry(Strict):
     door: Literal["direct", "litellm"] | None = None
     cap_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     structured: Literal["json_schema", "json_object", "grammar", "none"] = "none"
+    omit: list[Literal["seed", "temperature"]] = []
+    usage: Literal["estimated"] | None = None
+    endings: dict[str, Literal["stop", "length", "content_filter"]] = {}
+    body_mb: Annotated[float, Field(gt=0, le=1000)] = BODY_BYTES / 1e6
     prices: TokenPrices | None = None
 
 
+ENDPOINT = {"api_base", "key_env", "door", "cap_field", "omit", "usage", "endings", "body_mb"}
+"""What two entries of one model id may not differ in."""
+
 RESERVED = frozenset(
     {"model", "messages", "temperature", "seed", "max_tokens", "max_completion_tokens"}
+    | {"dialect"}
     | {"reasoning_effort", "stream", "n", "api_base", "base_url", "num_retries", "drop_params"}
 )
 """Parameters that the call itself sets, or that would change what a call is."""
@@ -111,9 +124,9 @@ def _unfit(entry: Entry, where: str) -> Iterator[Fault]:
 
 def _clashes(entries: Mapping[str, Entry], file: YamlFile) -> Iterator[Fault]:
     """Calls are told apart by the model's id, so one id may not mean two endpoints."""
-    ways: dict[str, tuple[str, tuple[str | None, ...]]] = {}
+    ways: dict[str, tuple[str, dict[str, Any]]] = {}
     for name, entry in entries.items():
-        way = (entry.api_base, entry.key_env, entry.door, entry.cap_field)
+        way = entry.model_dump(include=ENDPOINT)
         first, known = ways.setdefault(entry.model or name, (name, way))
         if way != known:
             yield Fault(

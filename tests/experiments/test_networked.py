@@ -36,26 +36,27 @@ def in_checkout(monkeypatch, pytestconfig):
     monkeypatch.chdir(pytestconfig.rootpath)
 
 
+def as_told(at_server):
+    """What a run tells of the faults that a server made, whichever door it uses."""
+    return {{"hang": "timeout"}.get(kind, kind): count for kind, count in at_server.items()}
+
+
 def test_a_campaign_is_the_same_against_a_server_that_misbehaves(tmp_path, whole):
     result = faults(tmp_path, 3, SMALL, whole)
     assert result["same_lineage"]
     assert sum(result["faults_at_server"].values()) > 10
     assert result["beyond_need"] <= sum(result["faults_at_server"].values())
-    at_server = {
-        {"hang": "timeout"}.get(kind, kind): count
-        for kind, count in result["faults_at_server"].items()
-    }
-    assert result["faults_told"] == at_server
+    assert result["faults_told"] == as_told(result["faults_at_server"])
 
 
 def test_it_is_the_same_through_litellm(tmp_path, monkeypatch, whole):
     monkeypatch.setenv("OPENAI_API_KEY", "none-needed")
     result = faults(tmp_path, 3, SMALL, whole, "litellm")
     assert result["same_lineage"]
-    at_server = sum(result["faults_at_server"].values())
-    assert result["beyond_need"] <= at_server == sum(result["faults_told"].values())
-    # LiteLLM tells a reset and a body that is not JSON as errors of the server.
-    assert set(result["faults_told"]) <= {"rate_limit", "server", "no_choices", "timeout"}
+    at_server, told_of = as_told(result["faults_at_server"]), result["faults_told"]
+    # A slow machine may see a timeout where another sees the fault itself.
+    assert result["beyond_need"] <= sum(at_server.values()) == sum(told_of.values())
+    assert set(told_of) <= set(at_server)
 
 
 @pytest.mark.parametrize("number", [4, 11])

@@ -1,13 +1,14 @@
 import pytest
 
-from heldout.students.models.http_status import fault_of, is_filter, retry_after_s
+from heldout.students.models.http_status import error_body, fault_of, retry_after_s
 
 
 @pytest.mark.parametrize(
     ("status", "said", "kind", "transient"),
     [
         (429, "slow down", "rate_limit", True),
-        (429, "You exceeded your current quota", "payment", False),
+        (429, {"error": {"code": "insufficient_quota"}}, "payment", False),
+        (429, "You exceeded your current quota, look at billing", "rate_limit", True),
         (500, "oops", "server", True),
         (502, "", "server", True),
         (529, "overloaded", "server", True),
@@ -24,7 +25,7 @@ from heldout.students.models.http_status import fault_of, is_filter, retry_after
     ],
 )
 def test_what_a_status_means(status, said, kind, transient):
-    fault = fault_of(status, said)
+    fault = fault_of(status, error_body(said))
     assert (fault.kind, fault.transient) == (kind, transient)
     assert str(status) in str(fault)
 
@@ -62,6 +63,7 @@ def test_retry_after_in_all_its_forms(headers, seconds):
 
 
 def test_a_filter_is_told_from_a_bad_request():
-    assert is_filter(400, '{"error": {"code": "content_filter"}}')
-    assert not is_filter(400, "bad temperature")
-    assert not is_filter(500, "content_filter")
+    assert error_body({"error": {"code": "content_filter"}}).refuses
+    assert error_body({"error": {"innererror": {"code": "ResponsibleAIPolicyViolation"}}}).refuses
+    assert not error_body({"error": {"message": "content_filter: must be off"}}).refuses
+    assert not error_body("content_policy").refuses

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tests.support.provider_replies import OPENAI_LIKE, chat
 
 from heldout.splits.errors import InfrastructureFailure
-from heldout.students.models.chat import ModelPin, StopReason, Usage
+from heldout.students.models.chat import Budget, ChatRequest, Message, ModelPin, StopReason, Usage
 from heldout.students.models.normalise import normalised
 
 PIN = ModelPin("p/m", usd_per_million_prompt=1.0, usd_per_million_completion=10.0)
@@ -12,7 +12,7 @@ COUNTS = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
 def read(body, pin=PIN):
-    return normalised(body, pin, str)
+    return normalised(body, ChatRequest(pin, (Message("user", "judge"),), Budget(50), 1), str)
 
 
 @pytest.mark.parametrize("shape", OPENAI_LIKE, ids=lambda shape: shape.name)
