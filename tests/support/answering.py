@@ -46,7 +46,7 @@ def _single(form: str, well: bool) -> str:
 
 
 def _facts(field: str) -> str:
-    sections = ("error_body", "error_body", "medication", "allergies")
+    sections = ("complaint", "complaint", "medication", "allergies")
     listed = [
         {"text": text, "evidence": text.lower(), "section": section}
         for text, section in zip(FACTS, sections, strict=True)
