@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heldout.reflectors.payload import MIN_PAYLOAD_TOKENS
-from heldout.reflectors.prompts import Prompt, Terms, merge_prompt, retry_prompt, rewrite_prompt
+from heldout.reflectors.prompts import (
+    Layout,
+    Prompt,
+    Terms,
+    merge_prompt,
+    retry_prompt,
+    rewrite_prompt,
+)
 from heldout.reflectors.reflector import MergeContext, Proposal, RewriteContext
-from heldout.reflectors.reply import ExtractedBlock, extract_block
+from heldout.reflectors.reply import BlockContract
 from heldout.splits.randomness import call_seed
 from heldout.students.calls.call import CallSpec, Stage
-from heldout.students.calls.completion import CompletionClient
-from heldout.students.models.chat import Budget, Message, ModelPin
+from heldout.students.calls.completion import CompletionClient, interpret, structured
+from heldout.students.models.chat import Budget, Message, ModelPin, Structured
+from heldout.students.structured import FIELDS
 
 ATTEMPTS = 2
 """The request and one repetition."""
@@ -22,8 +30,9 @@ class ModelReflector:
     """Asks `pin` within `budget` for new blocks.
 
     `terms` hold what a proposal must respect; `run_seed` and the name of the proposal give each
-    call its seed. A reply without a usable block is asked for once more, as a call of its own
-    with attempt 1; then the proposal has no block (or the empty one that came back).
+    call its seed. A reply without a usable block, or one that was cut off, is asked for once more,
+    as a call of its own with attempt 1; then the proposal has no block (or the empty one that came
+    back). A pin whose answers are structured is asked for a JSON object.
     """
 
     caller: CompletionClient
@@ -42,23 +51,38 @@ class ModelReflector:
 
     async def rewrite(self, context: RewriteContext) -> Proposal:
         """Propose a block that mends the failures of `context.pairs`."""
-        return await self._propose(Stage.REFLECT, context.item, rewrite_prompt(context, self.terms))
+        prompt = rewrite_prompt(context, self._terms, in_object=self._in_object)
+        return await self._propose(Stage.REFLECT, context.item, prompt)
 
     async def merge(self, context: MergeContext) -> Proposal:
         """Propose a block that keeps what each of two blocks wins."""
-        return await self._propose(Stage.MERGE, context.item, merge_prompt(context, self.terms))
+        prompt = merge_prompt(context, self._terms, in_object=self._in_object)
+        return await self._propose(Stage.MERGE, context.item, prompt)
+
+    @property
+    def _in_object(self) -> bool:
+        return self.pin.structured is not Structured.NONE and not FIELDS & set(self.pin.parameters)
+
+    @property
+    def _terms(self) -> Terms:
+        """The terms; the first order of a request knows no object."""
+        return replace(self.terms, layout=Layout.BLOCK_LAST) if self._in_object else self.terms
 
     async def _propose(self, stage: Stage, item: str, prompt: Prompt) -> Proposal:
-        text, keys, extraction = prompt.text, [], ExtractedBlock(None)
+        text, keys, block = prompt.text, [], None
+        contract = BlockContract(self.terms.cap.characters, self._in_object)
         for attempt in range(ATTEMPTS):
-            answered = await self.caller.call(self._spec(stage, item, text, attempt))
+            spec = structured(self._spec(stage, item, text, attempt), contract)
+            answered = await self.caller.call(spec)
+            read = interpret(answered, contract.parse, counts_at_cap=False)
             keys.append(answered.key)
-            extraction = extract_block(answered.reply.text)
-            if extraction.usable:
+            block = None if read.value is None else read.value.block
+            if block:
                 break
-            text = retry_prompt(prompt.text, extraction.problem)
+            problem = read.detail if read.value is None else read.value.problem
+            text = retry_prompt(prompt, problem)
         return Proposal(
-            extraction.block, tuple(keys), truncated=len(prompt.left_out), left_out=prompt.left_out
+            block, tuple(keys), truncated=len(prompt.left_out), left_out=prompt.left_out
         )
 
     def _spec(self, stage: Stage, item: str, text: str, attempt: int) -> CallSpec:

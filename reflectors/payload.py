@@ -13,6 +13,10 @@ MIN_PAYLOAD_TOKENS = 2000
 """A trace never needs more than this, so a budget of at least this much always shows one."""
 
 
+HEAD = "The clean twins in full, to see what kind of note this is:\n"
+OPENING, CLOSING = "<clean_notes>\n", "\n</clean_notes>\n\n"
+
+
 def estimate_tokens(text: str) -> int:
     """Tokens of `text` by the rule of thumb of four characters a token, rounded up.
 
@@ -34,6 +38,12 @@ class Payload:
     notes: str
     shown: tuple[str, ...]
     left_out: tuple[str, ...]
+
+    @property
+    def untagged_notes(self) -> str:
+        """The same notes without the tag around them."""
+        inner = self.notes.removeprefix(HEAD + OPENING).removesuffix(CLOSING)
+        return f"{HEAD}\n{inner}\n\n" if self.notes else ""
 
 
 def truncation_note(left_out: int) -> str:
@@ -81,13 +91,11 @@ def _pack_notes(shown: Sequence[JudgedPair], room: int) -> str:
         cases.setdefault(pair.clean.id, []).append(number)
         texts[pair.clean.id] = pair.clean.text
     entries: list[str] = []
-    head = "The clean twins in full, to see what kind of note this is:\n<clean_notes>\n"
-    tail = "\n</clean_notes>\n\n"
-    room -= estimate_tokens(head + tail)
+    room -= estimate_tokens(HEAD + OPENING + CLOSING)
     for note, numbers in cases.items():
         entry = f"## Clean twin of case {', '.join(map(str, numbers))}\n{texts[note].strip()}"
         cost = estimate_tokens(entry) + 1
         if cost <= room:
             room -= cost
             entries.append(entry)
-    return f"{head}{chr(10).join(entries)}{tail}" if entries else ""
+    return f"{HEAD}{OPENING}{chr(10).join(entries)}{CLOSING}" if entries else ""

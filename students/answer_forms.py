@@ -12,6 +12,7 @@ from typing import Any
 
 from heldout.students.contracts import (
     MAX_SCORE,
+    SHORTEST,
     VERDICT_TOKENS,
     Answer,
     ScoreContract,
@@ -169,7 +170,9 @@ class GapListContract:
 
     def schema(self, tokens: int) -> Schema:
         """List and score."""
-        item = record(item=text(ITEM_TOKENS // 2, MOST_ITEM), severity=word(*SEVERITIES))
+        item = record(
+            item=text(ITEM_TOKENS // 2, MOST_ITEM, least=SHORTEST), severity=word(*SEVERITIES)
+        )
         most = min(MOST_ITEMS, (tokens - VERDICT_TOKENS) // ITEM_TOKENS)
         return record(missing=listed(item, 0, most), score=score(0, MAX_SCORE))
 

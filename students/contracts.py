@@ -30,6 +30,8 @@ from heldout.students.student import ReportedGap
 MAX_SCORE = 10.0
 MOST_ASSESSMENT = 400
 """Characters of two sentences, where an endpoint bounds them."""
+SHORTEST = 3
+"""Characters of a text that must say something, where an endpoint bounds them."""
 VERDICT_TOKENS = 30
 """Tokens of an answer beside its assessment, at most."""
 MOST_VALUES = 10_000

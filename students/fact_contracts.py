@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from heldout.students.contracts import (
+    SHORTEST,
     Violation,
     ViolationKind,
     concerns,
@@ -145,7 +146,10 @@ class FactsContract:
 
     def schema(self, tokens: int) -> Schema:
         """The list, with a section for each fact where one is asked for."""
-        fields = {"text": text(FACT_TOKENS // 2, MOST_FACT), "evidence": text(20, MOST_EVIDENCE)}
+        fields = {
+            "text": text(FACT_TOKENS // 2, MOST_FACT, least=SHORTEST),
+            "evidence": text(20, MOST_EVIDENCE),
+        }
         fields |= {"section": word(*SECTIONS)} if self.placed else {}
         most = min(MOST_FACTS, tokens // FACT_TOKENS)
         return record(**{self.field: listed(keyed(fields), 1, most)})

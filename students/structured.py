@@ -20,7 +20,7 @@ Schema = Mapping[str, Any]
 CHARACTERS_A_TOKEN = 2
 """A bound from below, so that an answer of the longest allowed texts fits under the cap."""
 SHORTEST_TEXT = 20
-LENGTHS = frozenset({"maxLength", "maxItems", "minItems"})
+LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 """Words of a schema that bound lengths; hosted endpoints refuse some of them."""
 FIELDS = frozenset({"response_format", "grammar"})
 """Parameters that say what an answer looks like."""
@@ -84,10 +84,10 @@ def keyed(fields: Mapping[str, Schema]) -> Schema:
     }
 
 
-def text(tokens: int, most: int) -> Schema:
-    """A text that fits in `tokens`, of at most `most` characters."""
+def text(tokens: int, most: int, *, least: int = 0) -> Schema:
+    """A text that fits in `tokens`, of `least` to `most` characters."""
     length = max(SHORTEST_TEXT, min(most, tokens * CHARACTERS_A_TOKEN))
-    return {"type": "string", "maxLength": length}
+    return {"type": "string", "minLength": least, "maxLength": length}
 
 
 def optional(schema: Schema) -> Schema:
@@ -135,7 +135,7 @@ def _rule(schema: Schema) -> str:
     if isinstance(kind, list):
         return f'({_rule({**schema, "type": kind[0]})} | "null")'
     if kind == "string":
-        return f'"\\"" string-char{{1,{schema["maxLength"]}}} "\\""'
+        return f'"\\"" string-char{{{schema["minLength"]},{schema["maxLength"]}}} "\\""'
     if kind == "array":
         return _list_rule(schema)
     return " ".join(['"{" gap', *_pairs(schema["properties"]), 'gap "}"'])

@@ -173,7 +173,10 @@ def _campaign(
 ) -> Campaign:
     config = checked.config
     student = build_student(config, checked.student.pin, caller)
-    terms = Terms(student.frame, length_cap(config), config.reflector.payload_tokens)
+    reflector = config.reflector
+    terms = Terms(
+        student.frame, length_cap(config), reflector.payload_tokens, layout=reflector.layout
+    )
     spending = Spending(_cost_of(caller.store))
     return Campaign(
         name=config.name,

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from heldout.gepa.gate.decide import GateSettings
 from heldout.gepa.settings import ConfirmSettings, SearchSettings, one_of
 from heldout.reflectors.payload import MIN_PAYLOAD_TOKENS
+from heldout.reflectors.prompts import Layout
 from heldout.splits.benchmark import CleanMeans
 from heldout.students.calls.retry import CONCURRENCY, Retry
 
@@ -121,6 +122,16 @@ class ReflectorSection(ModelSection):
     """Length cap of a block."""
     payload_tokens: Annotated[int, Field(ge=2 * MIN_PAYLOAD_TOKENS)] = 12_000
     """Budget of the traces in one reflection prompt."""
+    layout: Layout = Layout.BLOCK_LAST
+    """Order of the request; `block_first` for simulated reflectors and runs begun with it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_before(cls, given: Any) -> Any:
+        """Simulated reflectors keep the order that their published figures were made with."""
+        if isinstance(given, dict) and str(given.get("model", "")).startswith("sim/"):
+            return {"layout": Layout.BLOCK_FIRST, **given}
+        return given
 
 
 class SeedBlock(Section):

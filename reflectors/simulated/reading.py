@@ -14,6 +14,25 @@ _FIELD = re.compile(r"^([a-z][a-z ]+): (.*)$", re.MULTILINE)
 _TRACE = re.compile(r"\btrace level (complete|partial-weak|partial-strong)\b")
 _SEVERITY = re.compile(r"\bseverity (critical|supporting|peripheral)\b")
 
+HEADINGS = {
+    "fixed_beginning": "What the judge reads before the block",
+    "cases": "What the judge made of some notes with the block in use, failures first",
+    "first_wins": "Notes that the first block wins, with what the judge made of them under it",
+    "second_wins": "Notes that the second block wins, with what the judge made of them under it",
+    "current_block": "The block in use",
+    "first_block": "The first block",
+    "second_block": "The second block",
+}
+"""Parts of a request by the tag that encloses them in the first layout, and their headings."""
+_PARTS = (
+    *HEADINGS.values(),
+    "How to rewrite",
+    "How to unite them",
+    "What is out of bounds",
+    "Your reply",
+)
+_FACTS = ("<facts>", "[here the judge sees: facts]")
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -59,23 +78,38 @@ def read_request(messages: Sequence[Message]) -> Request | None:
     """The request in the last user message; None if it is not one that can be understood."""
     text = next((m.content for m in reversed(messages) if m.role == "user"), "")
     caps = _CAPS.search(text)
-    current = _between(text, "current_block")
-    first, second = _between(text, "first_block"), _between(text, "second_block")
-    per_fact = "<facts>" in (_between(text, "fixed_beginning") or "")
     if caps is None:
         return None
     limits = int(caps[1]), int(caps[2])
+    find = _between if "<fixed_beginning>\n" in text else _under
+    per_fact = any(mark in (find(text, "fixed_beginning") or "") for mark in _FACTS)
+    current = find(text, "current_block")
+    first, second = find(text, "first_block"), find(text, "second_block")
     if current is not None:
-        return Request((current,), _cases(_between(text, "cases") or ""), *limits, per_fact)
+        return Request((current,), _cases(find(text, "cases") or ""), *limits, per_fact)
     if first is None or second is None:
         return None
-    cases = _cases(_between(text, "first_wins") or "") + _cases(_between(text, "second_wins") or "")
+    cases = _cases(find(text, "first_wins") or "") + _cases(find(text, "second_wins") or "")
     return Request((first, second), cases, *limits, per_fact)
 
 
 def _between(text: str, tag: str) -> str | None:
     match = re.search(rf"^<{tag}>\n(.*?)\n?^</{tag}>$", text, re.MULTILINE | re.DOTALL)
     return None if match is None else match[1].strip()
+
+
+def _under(text: str, part: str) -> str | None:
+    """A part of a request that is divided by headings; texts within are read up to the next one.
+
+    The blocks stand last, so of equal headings the last is the request's own; of others the first.
+    """
+    heading = f"\n# {HEADINGS[part]}\n\n"
+    start = text.rfind(heading) if part.endswith("_block") else text.find(heading)
+    if start < 0:
+        return None
+    start += len(heading)
+    ends = (text.find(f"\n# {other}\n\n", start) for other in _PARTS)
+    return text[start : min((end for end in ends if end >= 0), default=len(text))].strip()
 
 
 def _cases(text: str) -> tuple[Case, ...]:

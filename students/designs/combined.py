@@ -16,8 +16,8 @@ from heldout.students.replies import ReplyObject, folded
 from heldout.students.structured import Schema, listed, record, text, word
 from heldout.students.student import Judgement, Outcome, Student
 
-STATEMENT_TOKENS = 90
-"""Tokens of one statement with its answer, at most."""
+STATEMENT_TOKENS, MOST_STATEMENTS, MOST_STATEMENT = 90, 60, 120
+"""Tokens of one statement with its answer, how many are listed, and its characters, at most."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class StatementsContract:
 
     def schema(self, tokens: int) -> Schema:
         """The list."""
-        item = record(text=text(STATEMENT_TOKENS // 2, 120), supported=word("yes", "no"))
-        return record(statements=listed(item, 1, min(60, tokens // STATEMENT_TOKENS)))
+        item = record(text=text(STATEMENT_TOKENS // 2, MOST_STATEMENT), supported=word("yes", "no"))
+        return record(statements=listed(item, 1, min(MOST_STATEMENTS, tokens // STATEMENT_TOKENS)))
 
     def read(self, found: ReplyObject) -> tuple[bool, ...] | Violation:
         """The answers in one object."""

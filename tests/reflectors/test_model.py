@@ -6,11 +6,11 @@ from tests.reflectors.judged import BUDGET, PIN, SEED, TERMS, WHOLE, enclosed, p
 from tests.support.scripted import ScriptedCaller, reply
 
 from heldout.reflectors.model import ModelReflector
-from heldout.reflectors.prompts import Terms, merge_prompt, rewrite_prompt
+from heldout.reflectors.prompts import Layout, Terms, merge_prompt, rewrite_prompt
 from heldout.reflectors.reflector import MergeContext, RewriteContext
 from heldout.splits.randomness import call_seed
 from heldout.students.calls.call import Stage
-from heldout.students.models.chat import StopReason
+from heldout.students.models.chat import StopReason, Structured
 
 REWRITE = RewriteContext("i01", SEED, pairs())
 MERGE = MergeContext("i02", SEED, "Other.", pairs((0,)), pairs((1,)))
@@ -76,6 +76,56 @@ def test_a_cut_or_filtered_reply_has_no_block(finish):
     model, caller = scripted(reply("Thinking…\n<<<BLOCK\nLook", finish), enclosed("Look closer."))
     assert asyncio.run(model.rewrite(REWRITE)).block == "Look closer."
     assert len(caller.asked) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        enclosed("Look closer."),
+        f"<think>a draft\n{enclosed('Look closer.')}",
+        f"{enclosed('Look closer.')}\nThis block",
+        '{"block": "Look closer."}',
+        f"```\n{enclosed('Look closer.')}\n```",
+    ],
+)
+def test_a_reply_that_was_cut_off_yields_no_block_whatever_stands_in_it(text):
+    model, caller = scripted(*[reply(text, StopReason.LENGTH)] * 2)
+    proposal = asyncio.run(model.rewrite(REWRITE))
+    assert proposal.block is None
+    assert "the reply ends at the token cap" in caller.asked[1].messages[0].content
+
+
+def test_dressing_that_cannot_be_taken_off_is_asked_about_by_name():
+    odd = enclosed("Read.\nHere is the improved block:\nCheck.")
+    model, caller = scripted(odd, enclosed("Read.\nCheck."))
+    assert asyncio.run(model.rewrite(REWRITE)).block == "Read.\nCheck."
+    assert "a sentence about itself" in caller.asked[1].messages[0].content
+
+
+@pytest.mark.parametrize(
+    "form", [Structured.JSON_SCHEMA, Structured.JSON_OBJECT, Structured.GRAMMAR]
+)
+def test_a_structured_reflector_is_asked_for_an_object_and_read_the_same_way(form):
+    pin = replace(PIN, structured=form, bounded=True)
+    caller = ScriptedCaller(lambda spec: ["No.", '{"block": "Look closer."}'][spec.attempt])
+    terms = replace(TERMS, layout=Layout.BLOCK_FIRST)
+    model = ModelReflector(caller, terms, pin, BUDGET, run_seed=11)
+    assert asyncio.run(model.rewrite(REWRITE)).block == "Look closer."
+    for spec in caller.asked:
+        assert set(spec.pin.parameters) == {
+            "grammar" if form is Structured.GRAMMAR else "response_format"
+        }
+        assert 'its one field "block"' in spec.messages[0].content
+        assert "<<<BLOCK" not in spec.messages[0].content
+
+
+def test_what_is_written_by_hand_keeps_the_markers():
+    pin = replace(PIN, structured=Structured.GRAMMAR, parameters={"grammar": "root ::= [a-z]+"})
+    caller = ScriptedCaller(lambda _: enclosed("Look closer."))
+    model = ModelReflector(caller, TERMS, pin, BUDGET, run_seed=11)
+    assert asyncio.run(model.rewrite(REWRITE)).block == "Look closer."
+    assert caller.asked[0].pin == pin
+    assert "<<<BLOCK" in caller.asked[0].messages[0].content
 
 
 def test_reasoning_is_no_reply():

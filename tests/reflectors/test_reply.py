@@ -1,3 +1,4 @@
+import json
 import random
 
 import pytest
@@ -66,7 +67,6 @@ def _pieces(rng):
                 f"x {OPEN}",
                 "",
                 "  ",
-                "```",
                 "Read it.",
                 "## A",
             ]
@@ -89,10 +89,10 @@ def _reference(lines):
     return "\n".join(inside).strip() if state == "after" else None
 
 
-def test_a_thousand_generated_replies_read_as_a_person_would():
+def test_generated_replies_read_as_a_person_would():
     rng = random.Random(5)
     seen = {"block": 0, "none": 0, "empty": 0}
-    for _ in range(1000):
+    for _ in range(1500):
         lines = _pieces(rng)
         block = extract_block("\n".join(lines)).block
         expected = _reference(lines)
@@ -120,3 +120,105 @@ def test_any_block_without_markers_survives_the_round_trip(block):
     found = extract_block(f"{OPEN}\n{block}\n{CLOSE}").block
     assert found is not None
     assert found.split() == block.split()
+
+
+# -- dressing --------------------------------------------------------------------------------------
+
+BLOCK = (
+    "Read the plan first.\n\n- Hold each drug against the transcript.\n- Lower the score for a gap."
+)
+DRESSED = {
+    "fence": f"```\n{BLOCK}\n```",
+    "fence with a language": f"```markdown\n{BLOCK}\n```",
+    "tildes": f"~~~text\n{BLOCK}\n~~~",
+    "fence never closed": f"```text\n{BLOCK}",
+    "sentence": f"Here is the improved block:\n\n{BLOCK}",
+    "eager sentence": f"Sure! Here's the revised instruction block:\n{BLOCK}",
+    "one word": f"Certainly!\n\n{BLOCK}",
+    "on the same line": f"Here is the improved block: {BLOCK}",
+    "bold sentence": f"**Here is the new block:**\n{BLOCK}",
+    "curly quote": f"Here\u2019s the updated version:\n{BLOCK}",
+    "own work": f"I have rewritten the instructions to be clearer:\n{BLOCK}",
+    "tag": f"<instructions>\n{BLOCK}\n</instructions>",
+    "tag of the request": f"<current_block>\n{BLOCK}\n</current_block>",
+    "tag on the same line": f"<block>{BLOCK}</block>",
+    "heading": f"## Revised instructions\n\n{BLOCK}",
+    "bold heading": f"**New Block:**\n{BLOCK}",
+    "heading with a bracket": f"### Instructions (revised)\n{BLOCK}",
+    "farewell": f"{BLOCK}\n\nLet me know if you would like further changes.",
+    "hope": f"{BLOCK} I hope this helps!",
+    "praise": f"{BLOCK}\n\nThis revised block keeps what works and closes the gap.",
+    "all of it": (
+        "Sure, here is the improved block:\n\n```xml\n<instructions>\n## New instructions\n"
+        f"{BLOCK}\n</instructions>\n```\n\nLet me know if anything is missing."
+    ),
+}
+
+
+@pytest.mark.parametrize("inside", DRESSED.values(), ids=list(DRESSED))
+def test_what_speaks_of_the_block_or_wraps_it_is_taken_off(inside):
+    assert extract_block(f"{OPEN}\n{inside}\n{CLOSE}").block == BLOCK
+    assert extract_block(json.dumps({"block": inside})).block == BLOCK
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        f"{BLOCK}\n```\nHere is an example.\n```\nScore it.",
+        f"Read the note.\nHere is the improved block:\n{BLOCK}",
+        f"{BLOCK}\nLet me know if this suits you.\nThen give a score.",
+        f"First.\n<instructions>\n{BLOCK}\n</instructions>",
+        f"{BLOCK}\n## Revised instructions\n{BLOCK}",
+    ],
+)
+def test_dressing_in_the_midst_of_a_block_is_asked_about(inside):
+    found = extract_block(f"{OPEN}\n{inside}\n{CLOSE}")
+    assert found.block is None
+    assert "write the block alone" in found.problem
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "Here is how to judge: read the transcript first.",
+        "## Procedure\n1. Read.\n2. Compare.",
+        "Instructions in the plan count: a missing one lowers the score.",
+        "This is a check of what is missing:\n- drugs\n- doses",
+        "Read the note.\nIf you need to choose, take the lower score.",
+        "The following are critical: allergies, doses.",
+        "Okay findings do not matter. Great gaps do.",
+        "*Always* hold the note against what was said.",
+        "My first question is what changed.\nThis new drug, was it said?",
+    ],
+)
+def test_honest_blocks_stay_as_they_are(block):
+    assert extract_block(f"{OPEN}\n{block}\n{CLOSE}").block == block
+
+
+@pytest.mark.parametrize("dressing", ["```\n```", "Here is the improved block:", "<block></block>"])
+def test_a_block_of_dressing_alone_is_empty(dressing):
+    assert extract_block(f"{OPEN}\n{dressing}\n{CLOSE}").block == ""
+
+
+# -- a block in an object --------------------------------------------------------------------------
+
+
+def test_a_reply_that_is_one_object_holds_its_block():
+    assert extract_block('{"block": "Read.\\nCheck."}').block == "Read.\nCheck."
+    assert extract_block('```json\n{"block": "Read."}\n```').block == "Read."
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ('{"block": "Read', "no line that holds only"),
+        ('{"block": 3}', "must be a text"),
+        ('{"text": "Read."}', 'no field "block"'),
+        ('{"block": "A"} {"block": "B"}', "give one answer only"),
+        ('Here you go: {"block": "Read."}', "no line that holds only"),
+    ],
+)
+def test_any_other_object_holds_none(reply, problem):
+    found = extract_block(reply)
+    assert found.block is None
+    assert problem in found.problem

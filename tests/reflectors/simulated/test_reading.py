@@ -1,12 +1,22 @@
+import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.reflectors.judged import CHECK, SEED, WHOLE, pairs
 
-from heldout.reflectors.prompts import LengthCap, Terms, merge_prompt, retry_prompt, rewrite_prompt
+from heldout.reflectors.prompts import (
+    Layout,
+    LengthCap,
+    Terms,
+    load_template,
+    merge_prompt,
+    retry_prompt,
+    rewrite_prompt,
+)
 from heldout.reflectors.reflector import MergeContext, RewriteContext
-from heldout.reflectors.simulated.reading import read_request
+from heldout.reflectors.simulated.reading import HEADINGS, read_request
 from heldout.splits.benchmark import NoteClass
 from heldout.students.models.chat import Message
 
@@ -54,8 +64,27 @@ def test_a_merge_request_is_read_back():
 
 
 def test_a_retry_is_read_like_the_request_it_repeats():
-    text = rewrite(pairs())
-    assert read(retry_prompt(text, "it has more than one block")) == read(text)
+    for layout in Layout:
+        context = RewriteContext("i1", SEED, pairs())
+        prompt = rewrite_prompt(context, Terms(WHOLE, layout=layout))
+        assert read(retry_prompt(prompt, "it has more than one block")) == read(prompt.text)
+
+
+@pytest.mark.parametrize("frame", [WHOLE, CHECK], ids=lambda frame: frame.name)
+def test_both_layouts_say_the_same(frame):
+    rewriting = RewriteContext("i1", SEED, pairs())
+    merging = MergeContext("i1", SEED, "Two.\nLines.", pairs((0,)), pairs((1,)))
+    first, last = (
+        Terms(frame, layout=layout) for layout in (Layout.BLOCK_FIRST, Layout.BLOCK_LAST)
+    )
+    for ask, context in ((rewrite_prompt, rewriting), (merge_prompt, merging)):
+        assert read(ask(context, first).text) == read(ask(context, last).text) is not None
+
+
+def test_headings_are_those_of_the_templates():
+    text = "".join(load_template(name).template for name in ("reflect", "merge"))
+    assert all(f"\n# {heading}\n\n" in text for heading in HEADINGS.values())
+    assert len(re.findall(r"^# ", text, re.MULTILINE)) == len(HEADINGS) + 2 + 2 + 1 + 1
 
 
 def test_a_judge_with_a_given_list_of_facts_is_recognised():
