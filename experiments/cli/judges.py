@@ -12,6 +12,7 @@ from heldout.experiments.cli.entry import (
     JsonFlag,
     Transcript,
     guarded,
+    note,
     show,
 )
 from heldout.experiments.cli.table_options import (
@@ -162,6 +163,8 @@ def judge(
             concurrency=concurrency,
         )
         report = judge_command(request)
+        for line in report.notices:
+            note(line)
         if tracking:
             from heldout.experiments.judging.tracking import track_or_say  # noqa: PLC0415
 

@@ -82,6 +82,7 @@ class JudgeReport:
     results: tuple[DesignResult, ...]
     simulated: bool
     params: Mapping[str, str]
+    notices: tuple[str, ...] = ()
 
     @property
     def simulated_words(self) -> str:
@@ -134,6 +135,7 @@ def judge_command(
             tuple(results),
             any(model.pin.id.startswith("sim/") for model in roles.values()),
             _params(notes, settings),
+            notes.notices,
         )
         write(report, request.out)
     return report
@@ -170,9 +172,9 @@ def note_set(request: JudgeRequest) -> NoteSet:
         raise BadInput.one("--split", "goes with --partition: give both or neither")
     name = request.benchmark.pairs.name
     if request.partition is None or request.split is None:
-        benchmark = open_benchmark(request.benchmark).benchmark
-        notes = tuple(note for c in benchmark for note in c.notes)
-        return NoteSet(f"{name}, all", notes, benchmark.clean_means)
+        loaded = open_benchmark(request.benchmark)
+        notes = tuple(note for c in loaded.benchmark for note in c.notes)
+        return NoteSet(f"{name}, all", notes, loaded.benchmark.clean_means, loaded.notices)
     splits = open_splits(
         lambda: open_benchmark(request.benchmark),
         request.partition,

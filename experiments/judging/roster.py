@@ -53,11 +53,15 @@ class NoteSetSizes:
 
 @dataclass(frozen=True)
 class NoteSet:
-    """A named set of notes; `clean_means` decides how flags on clean notes are worded."""
+    """A named set of notes; `clean_means` decides how flags on clean notes are worded.
+
+    `notices` say how a file was read that is not plain, and what was left out.
+    """
 
     name: str
     notes: tuple[Note, ...]
     clean_means: CleanMeans
+    notices: tuple[str, ...] = ()
 
     @cached_property
     def labels(self) -> tuple[NoteLabel, ...]:

@@ -45,6 +45,7 @@ class CalibrationReport:
     standing: str
     simulated: bool
     usd: float | None
+    notices: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """What is written: `heldout apply --calibration` reads it."""
@@ -61,7 +62,7 @@ class CalibrationReport:
     def text(self) -> str:
         """The finding for a person."""
         found = self.calibration
-        lines = [*found.sentences]
+        lines = [*self.notices, *found.sentences]
         for detection in found.detections if found.threshold is not None else ():
             k, n, interval = detection.found.k, detection.found.n, detection.interval
             ends = f" [{interval.low:.2f}, {interval.high:.2f}]" if interval else ""
@@ -99,10 +100,11 @@ def calibrate_command(  # noqa: PLR0913
     """
     ready = make_ready(prompt, options)
     judged_as = ready.judged_as
+    said: list[str] = []
     sets = [
-        clean_notes(clean),
-        [] if errored is None else errored_notes(errored),
-        [] if later is None else clean_notes(later),
+        clean_notes(clean, said.append),
+        [] if errored is None else errored_notes(errored, said.append),
+        [] if later is None else clean_notes(later, said.append),
     ]
     run_id = f"calibrate-{sha256_json([plain(judged_as), ready.seed])[:16]}"
     with working_in(out):
@@ -116,7 +118,7 @@ def calibrate_command(  # noqa: PLR0913
             drift = check_drift(found, of_later, clean=later_checked)
         file = out / f"{prompt.file_stem}.calibration.json"
         report = CalibrationReport(
-            found, judged_as, drift, file, prompt.standing, ready.simulated, usd
+            found, judged_as, drift, file, prompt.standing, ready.simulated, usd, tuple(said)
         )
         _write(file, report)
     return report

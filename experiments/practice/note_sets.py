@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from heldout.experiments.practice.note_rows import NoteFile, open_notes
+from heldout.experiments.practice.session import tell_nobody
 from heldout.splits.benchmark import Benchmark, Note
 from heldout.splits.errors import BadInput, Fault
-from heldout.splits.loading.benchmark_files import BenchmarkSource, load
+from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.splits.loading.columns import PLAIN, TableOptions
 from heldout.splits.loading.group_tables import WANTED
 from heldout.splits.loading.records import Record, json_rows
@@ -26,31 +28,34 @@ class KindedNote:
     kind: str
 
 
-def clean_notes(file: NoteFile) -> list[KindedNote]:
-    """Every note of a plain file, or the clean notes of a benchmark. Raises BadInput."""
-    benchmark = benchmark_of(file)
+def clean_notes(file: NoteFile, tell: Callable[[str], None] = tell_nobody) -> list[KindedNote]:
+    """Every note of a plain file, or the clean notes of a benchmark.
+
+    `tell` hears how a file was read that is not plain. Raises BadInput.
+    """
+    benchmark = benchmark_of(file, tell)
     if benchmark is None:
-        return [KindedNote(note, "clean") for note in _plain(file)]
+        return [KindedNote(note, "clean") for note in _plain(file, tell)]
     found = [KindedNote(note, "clean") for c in benchmark for note in c.clean]
     return _some(found, file, "clean")
 
 
-def errored_notes(file: NoteFile) -> list[KindedNote]:
-    """Every note of a plain file, or the errored notes of a benchmark. Raises BadInput."""
-    benchmark = benchmark_of(file)
+def errored_notes(file: NoteFile, tell: Callable[[str], None] = tell_nobody) -> list[KindedNote]:
+    """Every note of a plain file, or the errored notes of a benchmark; see `clean_notes`."""
+    benchmark = benchmark_of(file, tell)
     if benchmark is None:
-        return [KindedNote(note, ERRORED) for note in _plain(file)]
+        return [KindedNote(note, ERRORED) for note in _plain(file, tell)]
     found = [KindedNote(n, str(n.label.note_class)) for c in benchmark for n in c.errored]
     return _some(found, file, "errored")
 
 
-def benchmark_of(file: NoteFile) -> Benchmark | None:
+def benchmark_of(file: NoteFile, tell: Callable[[str], None] = tell_nobody) -> Benchmark | None:
     """The benchmark in a file, None where it holds plain rows. Raises BadInput for its faults."""
     if file.path.is_dir():
         return None
     if not is_benchmark(read_input(file.path), file.table):
         return None
-    return load(
+    loaded = open_benchmark(
         BenchmarkSource(
             file.path,
             file.consultations,
@@ -58,6 +63,9 @@ def benchmark_of(file: NoteFile) -> Benchmark | None:
             table=file.table,
         )
     )
+    for notice in loaded.notices:
+        tell(notice)
+    return loaded.benchmark
 
 
 def is_benchmark(file: InputFile, options: TableOptions = PLAIN) -> bool:
@@ -76,9 +84,11 @@ def is_benchmark(file: InputFile, options: TableOptions = PLAIN) -> bool:
     return True
 
 
-def _plain(file: NoteFile) -> list[Note]:
-    notes, faults = [], []
-    for row in open_notes(file).rows():
+def _plain(file: NoteFile, tell: Callable[[str], None]) -> list[Note]:
+    opened, notes, faults = open_notes(file), [], []
+    for notice in opened.notices:
+        tell(notice)
+    for row in opened.rows():
         if row.note is None:
             faults.append(Fault(row.where, row.reason))
         else:

@@ -145,7 +145,7 @@ class Likeness:
             return False
         if _form(text) in self.forms:
             return True
-        various = len(self.forms) > 2 and 2 * len(self.forms) > self.ids
+        various = 2 * len(self.forms) > self.ids
         return (
             various and _shape(text) in self.shapes and self.shortest <= len(text) <= self.longest
         )
@@ -161,18 +161,41 @@ def _shape(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """A line within a quoted field that has the cells of a whole row."""
+    """A line of a row over several lines that has the cells of a whole row.
+
+    `within`: it lies in one quoted field from end to end. Where it does not, a field ends in it,
+    and what stands behind may be the row's own cells: then it tells only if the field began as a
+    row too.
+    """
 
     row: int
     line: int
     ids: tuple[str, ...]
+    within: bool
 
 
 def rows_inside(row: RawRow, width: int, ids: Sequence[int], delimiter: str) -> list[Inside]:
-    """The later lines of `row` that read alone have `width` cells; `ids` are places of ids."""
+    """The lines of `row` that read alone have `width` cells; `ids` are the places of ids."""
     found = []
-    for offset, line in enumerate(row.lines[1:], start=1):
-        cells = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
-        if len(cells) == width:
-            found.append(Inside(row.number, row.number + offset, tuple(cells[i] for i in ids)))
+    for offset, line in enumerate(row.lines):
+        text = line.rstrip("\r\n")
+        within = offset > 0 and '"' not in text.replace('""', "")
+        for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+            cells = next(csv.reader([text], delimiter=delimiter, quoting=quoting), [])
+            if len(cells) == width:
+                names = tuple(cells[index].strip('"') for index in ids)
+                found.append(Inside(row.number, row.number + offset, names, within))
+                break
     return found
+
+
+def swallowed(lines: Sequence[Inside], known: Sequence[Likeness]) -> Inside | None:
+    """The first of one row's `lines` that is a row of its own; `known` are the ids of others."""
+    began = False
+    for one in lines:
+        if not all(a.like(value) for a, value in zip(known, one.ids, strict=True)):
+            continue
+        if one.within or (began and one.line > one.row):
+            return one
+        began = True
+    return None

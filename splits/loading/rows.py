@@ -30,6 +30,10 @@ _NEEDED = {
 }
 
 
+MOST_SHOWN = 80
+"""Characters of a value that a fault repeats."""
+
+
 class Row(BaseModel):
     """What is read of one record; other fields of it are left alone."""
 
@@ -74,7 +78,7 @@ def _sound(text: str) -> str:
 
 def _printable(text: str) -> str:
     if text != text.strip() or not text.isprintable():
-        raise ValueError(f"{text!r} has white space around it or control characters in it")
+        raise ValueError(f"{shown(text)} has white space around it or control characters in it")
     return text
 
 
@@ -90,7 +94,7 @@ def _as_text(value: Any) -> Any:
 
 def _without_bar(text: str) -> str:
     if "|" in text:
-        raise ValueError(f"{text!r} holds «|», which separates stratum and id")
+        raise ValueError(f"{shown(text)} holds «|», which separates stratum and id")
     return text
 
 
@@ -107,8 +111,10 @@ Whole = Annotated[int, Field(strict=True)]
 
 
 def shown(value: object) -> str:
-    """A text as it stands, anything else by its type."""
-    return repr(value) if isinstance(value, str) else type_name(value)
+    """A text as it stands, a long one by its start, anything else by its type."""
+    if not isinstance(value, str):
+        return type_name(value)
+    return repr(value) if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]!r}…"
 
 
 def _field(keys: tuple[int | str, ...]) -> str:

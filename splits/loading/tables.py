@@ -21,6 +21,7 @@ from heldout.splits.loading.csv_rows import (
     directive,
     raw_rows,
     rows_inside,
+    swallowed,
 )
 from heldout.splits.loading.encodings import as_utf8
 from heldout.splits.loading.records import BadRow, Record, json_rows
@@ -151,7 +152,7 @@ def _check_rows(
     """Raise BadInput for every row that is quoted wrongly, or may hold another row."""
     faults = Faults()
     places = [index for index, name in enumerate(names) if name in wanted.ids]
-    known, inside = [Likeness() for _ in places], list[Inside]()
+    known, several = [Likeness() for _ in places], list[list[Inside]]()
     rows = raw_rows(text.data, delimiter)
     next(rows, None)
     for row in rows:
@@ -162,18 +163,17 @@ def _check_rows(
             for likeness, index in zip(known, places, strict=True):
                 likeness.see(row.cells[index])
             if len(row.lines) > 1 and places and not multiline:
-                inside += rows_inside(row, len(names), places, delimiter)
+                inside = rows_inside(row, len(names), places, delimiter)
+                several += [inside] if len(inside) > 1 or any(i.within for i in inside) else []
         elif len(row.lines) > 1:
-            message = (
-                f"{len(row.cells)} cells under {len(names)} columns, on {len(row.lines)} lines"
-            )
-            faults.add(where, f"{message}: is a quote not closed?")
-    for line in inside:
-        if all(likeness.like(value) for likeness, value in zip(known, line.ids, strict=True)):
-            ids = ", ".join(f"«{value.strip()}»" for value in line.ids)
+            counted = f"{len(row.cells)} cells under {len(names)} columns"
+            faults.add(where, f"{counted}, on {len(row.lines)} lines: is a quote not closed?")
+    for lines in several:
+        if (found := swallowed(lines, known)) is not None:
+            ids = ", ".join(f"«{value.strip()}»" for value in found.ids)
             faults.add(
-                f"{text.path}:{line.row}",
-                f"a quoted field holds what reads as a row of its own, in line {line.line} "
+                f"{text.path}:{found.row}",
+                f"a quoted field holds what reads as a row of its own, in line {found.line} "
                 f"(id {ids}): is a quote not closed? --multiline takes the field as it is",
             )
     faults.raise_any()
@@ -205,7 +205,7 @@ def _behind(
 
 
 def _plain(cells: Sequence[str]) -> list[str]:
-    return [cell.strip().strip("\ufeff").strip() for cell in cells]
+    return [cell.strip('" \ufeff\t') for cell in cells]
 
 
 def _json_lines(file: InputFile, wanted: Wanted, options: TableOptions) -> OpenTable:
