@@ -118,7 +118,7 @@ class Likeness:
     """Whether a text could be an id of a column, after the ids that stand in it.
 
     Ids are alike that differ in numbers only. Where most differ in their letters too (names,
-    hashes), those are that have the same separators, digits or none, and a length between theirs.
+    hashes), those are that have the same separators, digits or none, and about their length.
     """
 
     ids: int = 0
@@ -146,9 +146,8 @@ class Likeness:
         if _form(text) in self.forms:
             return True
         various = 2 * len(self.forms) > self.ids
-        return (
-            various and _shape(text) in self.shapes and self.shortest <= len(text) <= self.longest
-        )
+        fits = self.shortest <= 2 * len(text) and len(text) <= 2 * self.longest
+        return various and fits and _shape(text) in self.shapes
 
 
 def _form(text: str) -> str:

@@ -166,7 +166,7 @@ def _check_rows(
                 inside = rows_inside(row, len(names), places, delimiter)
                 several += [inside] if len(inside) > 1 or any(i.within for i in inside) else []
         elif len(row.lines) > 1:
-            counted = f"{len(row.cells)} cells under {len(names)} columns"
+            counted = _counts(row, names)
             faults.add(where, f"{counted}, on {len(row.lines)} lines: is a quote not closed?")
     for lines in several:
         if (found := swallowed(lines, known)) is not None:
@@ -196,12 +196,17 @@ def _behind(
         if row.problem:
             yield BadRow(where, (row.problem,))
         elif len(row.cells) != len(names):
-            yield BadRow(where, (f"{len(row.cells)} cells under {len(names)} columns",))
+            yield BadRow(where, (_counts(row, names),))
         elif _plain(row.cells) == _plain(header.cells):
             yield BadRow(where, ("is the header again: are these two files in one?",))
         else:
             cells = zip(names, row.cells, strict=True)
             yield Record(where, {name: cell for name, cell in cells if name})
+
+
+def _counts(row: RawRow, names: Sequence[str]) -> str:
+    cells, columns = len(row.cells), len(names)
+    return f"{cells} cell{'s' * (cells != 1)} under {columns} column{'s' * (columns != 1)}"
 
 
 def _plain(cells: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.soak import networked
+from tests.soak import networked, tables
 from tests.soak.killing import kill_and_resume
 from tests.soak.repeating import lineage_under
 
@@ -31,6 +31,8 @@ NETWORKED: Mapping[str, tuple[Callable[..., dict[str, Any]], range]] = {
     "network_cap": (partial(networked.cap, scale=networked.SMALLER), range(10)),
 }
 """Campaigns over a network that misbehaves, and how many of each; the first at full size."""
+TABLES = range(10)
+"""Jobs of thirty malformed tables each."""
 CONDITIONS: tuple[Mapping[str, str], ...] = (
     {"concurrency": "1", "hash_seed": "1", "threads": "1"},
     {"concurrency": "4", "hash_seed": "1", "threads": "2"},
@@ -56,6 +58,7 @@ class Job:
 def all_jobs() -> Iterator[Job]:
     """Every job of the soak, cheap counts first."""
     yield from (Job("determinism", condition) for condition in CONDITIONS)
+    yield from (Job("malformed_tables", {"number": number}) for number in TABLES)
     yield from (Job("kill", {"number": number}) for number in KILLS)
     for count, (_, numbers) in NETWORKED.items():
         yield from (Job(count, {"number": number}) for number in numbers)
@@ -70,6 +73,8 @@ def perform(job: Job) -> dict[str, Any]:
         if job.count in NETWORKED:
             return NETWORKED[job.count][0](Path(folder), **job.parameters)
         match job.count:
+            case "malformed_tables":
+                return tables.malformed(Path(folder), **job.parameters)
             case "emission":
                 return emission(Path(folder), **job.parameters)
             case "placebo":

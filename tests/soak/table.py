@@ -33,6 +33,7 @@ def write_table(results: Results, made_with: Mapping[str, Any], path: Path) -> N
         *_placebo(_of(results, "placebo")),
         *_determinism(_of(results, "determinism")),
         *_kills(_of(results, "kill")),
+        *_tables(_of(results, "malformed_tables")),
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -172,4 +173,25 @@ def _kills(results: Results) -> list[str]:
         f"| {sum(r['stored_asked_again'] for r in found)} "
         f"| {max(r['asked_twice'] for r in found)} ({found[0]['in_flight_allowed']}) |",
         "",
+    ]
+
+
+def _tables(results: Results) -> list[str]:
+    if not results:
+        return []
+    found = [result for _, result in results]
+    kinds = {kind for result in found for kind in result["kinds"]}
+    wrong = [line for result in found for line in result["wrong"]]
+    return [
+        "## Malformed tables",
+        "",
+        "Each is refused with a fault that names the file, or its rows hold their own text only and "
+        "none is missing.",
+        "",
+        "| tables | kinds | refused | read | claims that did not hold |",
+        "|---|---|---|---|---|",
+        f"| {sum(r['tables'] for r in found)} | {len(kinds)} | {sum(r['refused'] for r in found)} "
+        f"| {sum(r['tables'] - r['refused'] for r in found)} | {len(wrong)} |",
+        "",
+        *wrong[:10],
     ]

@@ -1,3 +1,4 @@
+import csv
 import json
 from pathlib import Path
 
@@ -6,11 +7,14 @@ from tests.splits.importers import releases
 from tests.splits.real import real
 
 from heldout.experiments.practice.import_release import import_release
+from heldout.experiments.practice.note_rows import NoteFile, open_notes
 from heldout.splits.benchmark import NoteClass
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.medec import read_medec
 from heldout.splits.importers.primock57 import read_primock57, read_textgrid
+from heldout.splits.importers.sifting import alike, pasted
 from heldout.splits.loading.benchmark_files import BenchmarkSource, load
+from heldout.splits.loading.columns import TableOptions
 from heldout.splits.loading.grouping import PLACEHOLDER
 
 LAYOUT = Path(__file__).parents[2] / "data" / "omissionbench"
@@ -53,6 +57,118 @@ def test_a_note_pasted_twice_is_left_out_and_named(tmp_path):
     found = read_primock57(folder)
     assert [note.group[-2:] for note in found.notes] == ["01", "03"]
     assert found.notices == ("day1_consultation02 left out: its note holds the same text twice",)
+
+
+CASES = Path(__file__).parents[2] / "cases"
+LONG = (
+    "Itchy rash on both arms since Monday after gardening. No fever, no swelling of the face. "
+    "Used a cream without effect. Plan: antihistamine at night, return if it spreads."
+)
+
+
+def test_duplicates_are_found_byte_for_byte_only():
+    found = read_primock57(CASES / "primock57_mini")
+    assert [note.group for note in found.notes] == ["d6_single"]
+    assert found.notices == (
+        "d1_exact left out: its note holds the same text twice",
+        "d2_oneword left out: its note holds nearly the same text twice",
+    )
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        LONG.replace("both arms", "both of her arms"),
+        LONG.replace("cream ", ""),
+        LONG.replace("Monday", "Tuesday").replace("night", "bedtime"),
+        LONG.upper().replace(".", ";"),
+        LONG.replace("both", "the left").replace("face", "lips"),
+    ],
+)
+def test_a_note_pasted_twice_with_a_few_words_changed_is_left_out(again):
+    assert pasted(f"{LONG}\n{again}") is not None
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        LONG,
+        "No fever. No cough. No fever. No cough.",
+        LONG + " " + "Seen again a week later: the rash has gone, she sleeps well and is content. "
+        "No treatment needed, discharged to the care of her own doctor.",
+        " ".join(f"Day {n}: pain {n} of 10, temperature {36 + n / 10}." for n in range(1, 9)),
+    ],
+)
+def test_an_honest_note_that_repeats_itself_is_kept(note):
+    assert pasted(note) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("No fever, no rash.", "no fever; no rash", True),
+        ("Knee pain - left", "Knee pain (left).", True),
+        ("Potassium 2.5", "Potassium 25", False),
+        ("BP < 120", "BP > 120", False),
+        ("Base excess -5", "Base excess 5", False),
+        ("T 38,5 °C", "T 38.5 °C", False),
+    ],
+)
+def test_notes_alike_but_for_punctuation(first, second, same):
+    assert alike(first, second) is same
+
+
+def test_encounters_alike_but_for_punctuation_are_left_out_by_name(tmp_path):
+    rows = [["D1", "[doctor] hi", LONG], ["D2", "[doctor] ho", LONG.replace(".", ";")]]
+    releases.write_csv(tmp_path / "x.csv", ["encounter_id", "dialogue", "note"], rows)
+    report = import_release("aci-bench", tmp_path / "x.csv", tmp_path / "out.csv")
+    assert report.notices == ("D2 left out: its note is that of D1 but for punctuation",)
+    assert list(report.benchmark.by_id) == ["aci|D1"]
+
+
+def test_pairs_alike_but_for_punctuation_are_left_out_of_an_omissionbench(tmp_path):
+    content = json.loads((LAYOUT / "pairs.json").read_text("utf-8"))
+    pair = next(p for p in content["pairs"] if p["class"] == "add")
+    pair["errored"] = pair["clean"].rstrip(".") + " ;"
+    (tmp_path / "pairs.json").write_text(json.dumps(content), "utf-8")
+    (tmp_path / "transcripts").symlink_to(LAYOUT / "transcripts")
+    report = import_release("omissionbench", tmp_path / "pairs.json", tmp_path / "out.jsonl")
+    assert f"{pair['pair_id']} left out: its notes are alike but for punctuation" in report.notices
+    assert report.pairs == len(content["pairs"]) - 1
+
+
+@pytest.mark.parametrize("release", ["primock57", "aci-bench", "medec"])
+def test_imported_ids_are_unique_and_kept_by_apply(tmp_path, release):
+    made = getattr(releases, release.replace("-", "_"))(tmp_path / "release")
+    out = tmp_path / "out.csv"
+    report = import_release(release, made, out)
+    rows = list(open_notes(NoteFile(out, transcripts=release != "medec")).rows())
+    with out.open(encoding="utf-8", newline="") as stream:
+        written = [row["note_id"] for row in csv.DictReader(stream)]
+    assert [row.id for row in rows] == written
+    assert len(set(written)) == len(written) == report.clean_notes + report.pairs
+
+
+def test_imported_pairs_are_applied_under_their_ids_with_their_transcripts(tmp_path):
+    out = tmp_path / "pairs.jsonl"
+    report = import_release("omissionbench", LAYOUT, out)
+    said = TableOptions({"note": "errored"})
+    rows = list(open_notes(NoteFile(out, report.files[1], table=said)).rows())
+    pairs = {n.label.pair_id: n for c in report.benchmark for n in c.errored}
+    assert {row.id: row.note.transcript for row in rows} == {
+        name: note.transcript for name, note in pairs.items()
+    }
+
+
+def test_a_release_in_another_dialect_is_read_by_its_own_columns(tmp_path):
+    text = "Encounter;Dialogue;Note\nD1;[doctor] hi;Fine, well\nD2;[doctor] ho;Not so\n"
+    (tmp_path / "x.csv").write_bytes(text.encode("utf-16"))
+    said = TableOptions({"encounter_id": "Encounter"})
+    report = import_release("aci-bench", tmp_path / "x.csv", tmp_path / "out.csv", said)
+    assert report.notices == ("x.csv: read as UTF-16 with semicolons",)
+    assert len(report.benchmark.consultations) == 2
+    with pytest.raises(BadInput, match="takes no options of tables"):
+        import_release("primock57", tmp_path, tmp_path / "o.csv", said)
 
 
 def test_every_fault_of_a_primock57_folder_is_named(tmp_path):
