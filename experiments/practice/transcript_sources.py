@@ -50,7 +50,7 @@ def transcripts_by_name(path: Path, options: TableOptions) -> Spoken:
         return Spoken(_files(path), options.encoding)
     file = read_input(path)
     if file.kind in TABLES:
-        return _table(path, options.only(WANTED.names))
+        return _table(path, options.second(WANTED.names))
     if file.kind not in SUFFIXES:
         endings = ", ".join((*TABLES, *SUFFIXES))
         raise BadInput.one(str(path), f"must be a folder, or its name end in one of {endings}")

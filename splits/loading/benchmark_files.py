@@ -187,7 +187,7 @@ def _transcripts(source: BenchmarkSource, pairs: _PairsFile, faults: Faults) -> 
 def _read_consultations(path: Path, source: BenchmarkSource, faults: Faults) -> Transcripts:
     file = read_input(path)
     before = len(faults.found)
-    table = open_table(file, consultations.WANTED, source.table.only(consultations.NAMES))
+    table = open_table(file, consultations.WANTED, source.table.second(consultations.NAMES))
     records = table.records(faults)
     complete = len(faults.found) == before
     files = {path.name: file.sha256}

@@ -36,6 +36,10 @@ class TableOptions:
         kept = {name: column for name, column in self.columns.items() if name in names}
         return replace(self, columns=kept)
 
+    def second(self, names: Collection[str]) -> TableOptions:
+        """The same for a second file, which may have another delimiter."""
+        return replace(self.only(names), delimiter=None)
+
 
 PLAIN = TableOptions()
 """Nothing said: everything is found."""

@@ -185,8 +185,8 @@ def _tables(results: Results) -> list[str]:
     return [
         "## Malformed tables",
         "",
-        "Each is refused with a fault that names the file, or its rows hold their own text only and "
-        "none is missing.",
+        "Each is refused with a fault that names the file, or its rows hold their own text only "
+        "and none is missing.",
         "",
         "| tables | kinds | refused | read | claims that did not hold |",
         "|---|---|---|---|---|",

@@ -60,13 +60,16 @@ class _Form:
     header: list[str]
     rows: list[list[str]]
     delimiter: str
-    quoting: int
+    quoted: bool
     end: str
 
     def text(self) -> str:
         stream = io.StringIO(newline="")
         writer = csv.writer(
-            stream, delimiter=self.delimiter, quoting=self.quoting, lineterminator=self.end
+            stream,
+            delimiter=self.delimiter,
+            quoting=csv.QUOTE_ALL if self.quoted else csv.QUOTE_MINIMAL,
+            lineterminator=self.end,
         )
         writer.writerow(self.header)
         writer.writerows(self.rows)
@@ -142,8 +145,8 @@ def _form(rng: random.Random, groups: bool) -> tuple[_Form, dict[str, str]]:
         values = {"id": name, "group": name, "note_id": "c1", "kind": "clean"}
         values |= {"text": text, "note": text, "transcript": spoken}
         rows.append([values[column] for column in header])
-    quoting = rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
-    form = _Form(header, rows, rng.choice(",,;\t|"), quoting, rng.choice(("\n", "\r\n")))
+    quoted = rng.random() < 1 / 3
+    form = _Form(header, rows, rng.choice(",,;\t|"), quoted, rng.choice(("\n", "\r\n")))
     return form, marks
 
 

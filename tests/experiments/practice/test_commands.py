@@ -128,3 +128,46 @@ def test_progress_is_told_now_and_then(capsys):
     for n in range(100):
         ticker.tell(f"{n} notes")
     assert capsys.readouterr().err == "0 notes\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("stray.csv", 'id,transcript,note\n1,a,"b\n2,c,d\n', "stray.csv:2: not CSV"),
+        ("aci.csv", "dialogue,note\na,b\n", "no column «transcript»; there is «dialogue»"),
+        ("twice.csv", "id,transcript,note,note\n1,a,b,c\n", "column «note» stands twice"),
+        ("blank.csv", "id,transcript,note\n1,a,\n", "blank.csv:2: note: is blank"),
+    ],
+)
+def test_a_table_with_nothing_to_judge_is_status_2_and_leaves_nothing(
+    tmp_path, name, content, said
+):
+    (tmp_path / name).write_text(content)
+    done = run("apply", emitted(tmp_path / "run"), tmp_path / name, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_a_table_is_like_can_be_said_and_is_told(tmp_path):
+    (tmp_path / "t.csv").write_text("Case;Clinical Note\n1;Coughs.\n2;Coughs too.\n")
+    (tmp_path / "c.tsv").write_text("group\ttranscript\n1\t[doctor] hm\n2\t[doctor] so\n")
+    done = run(
+        *("apply", emitted(tmp_path / "run"), tmp_path / "t.csv", "--out", tmp_path / "out"),
+        *("--columns", "note=Clinical Note", "--columns", "id=Case", "--delimiter", ";"),
+        *("--encoding", "utf-8", "--multiline", "--consultations", tmp_path / "c.tsv", "--json"),
+    )
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["notices"] == [
+        "t.csv: read as UTF-8 with semicolons",
+        "c.tsv: read as UTF-8 with tabs",
+    ]
+    with (tmp_path / "out" / "made.csv").open(encoding="utf-8", newline="") as handle:
+        assert [row["id"] for row in csv.DictReader(handle)] == ["1", "2"]
+    wrong = run(
+        "import", "medec", tmp_path / "t.csv", "--out", tmp_path / "o.csv", "--columns", "x"
+    )
+    assert wrong.exit_code == 2
+    assert "'x' is not of the form NAME=COLUMN" in wrong.stderr
