@@ -31,6 +31,7 @@ from heldout.gepa.gate.outcome import (
 )
 from heldout.gepa.gate.rules import Rule
 from heldout.gepa.gate.settings import GateSettings, primary_pairs
+from heldout.gepa.leaving_out import LeaveOut
 from heldout.gepa.minibatch import Minibatch
 from heldout.gepa.objective import Objective, best
 from heldout.gepa.record.codec import encode
@@ -111,6 +112,7 @@ class Campaign:
     partition: PartitionEvent
     facts: Mapping[str, Any]
     simulated: bool
+    left_out: LeaveOut
     pool: Pool = field(default_factory=Pool)
     evaluator: Evaluator = field(init=False)
 
@@ -121,6 +123,8 @@ class Campaign:
             self.runner,
             journal=self.journal,
             spending=self.spending,
+            left_out=self.left_out,
+            baseline=self._baseline_block(),
         )
 
     def run(self) -> None:
@@ -175,8 +179,6 @@ class Campaign:
 
     def _score_seeds(self) -> Frontier:
         self._phase(Phase.SEEDS)
-        labels = [note.label for note in self.accept]
-        frontier = Frontier(valuation(self.search.frontier, labels, self.reward))
         for seed in self.seeds:
             occasion = Occasion(Purpose.SEED, "accept", self.pool.next_id)
             accept = self.evaluator.judge(
@@ -184,9 +186,22 @@ class Campaign:
             )
             candidate = self._seed_candidate(seed, accept)
             self.pool.add(candidate)
-            frontier.add(candidate.id, scores_of(candidate))
             self.journal.append(candidate_event(candidate, None))
+        self._leave_out_of_seeds()
+        labels = [note.label for note in self.left_out.kept(self.accept)]
+        frontier = Frontier(valuation(self.search.frontier, labels, self.reward))
+        for candidate in self.pool:
+            frontier.add(candidate.id, scores_of(candidate))
         return frontier
+
+    def _leave_out_of_seeds(self) -> None:
+        """Take what failed under the baseline out of the seeds that were judged before it.
+
+        Their figures are put on record anew. Later no accept pair leaves: the baseline has its
+        answers by then.
+        """
+        for candidate in self.pool.without(self.left_out.table):
+            self.journal.append(candidate_event(candidate, None))
 
     def _seed_candidate(self, seed: Seed, accept: Evaluation) -> Candidate:
         return Candidate(
@@ -261,6 +276,7 @@ class Campaign:
         confirmation = self.heldout.winner(
             self.evaluator, winner.id, winner.block, (self._baseline_block(), baseline)
         )
+        baseline = baseline.without(self.left_out)
         self._phase(Phase.GATE)
         found = HeldoutResult(
             confirmation,
@@ -303,6 +319,7 @@ class Campaign:
                 },
                 spent=self.spending.total,
                 caveats=self.partition.caveats,
+                left_out=Run.of(self.journal.events).left_out,
             ),
         )
         self.journal.append(emitted)
@@ -330,7 +347,9 @@ class Campaign:
         decision = gate_event(
             result,
             self.gate,
-            word_count=paired(word_count_table(vault.labels, vault.words)).value,
+            word_count=paired(
+                self.left_out.table(word_count_table(vault.labels, vault.words))
+            ).value,
             clean_means=self.partition.benchmark.clean_means,
             simulated=self.simulated,
         )

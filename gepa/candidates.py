@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from heldout.gepa.statistics.table import ScoreTable
@@ -72,6 +72,19 @@ class Pool:
     def next_id(self) -> str:
         """Id of the next candidate."""
         return f"c{len(self._all):02d}"
+
+    def without(self, leave: Callable[[ScoreTable], ScoreTable]) -> list[Candidate]:
+        """Apply `leave` to every accept table; the candidates whose tables it has changed."""
+        changed = []
+        for place, candidate in enumerate(self._all):
+            if candidate.accept is None:
+                continue
+            kept = leave(candidate.accept)
+            if kept.labels != candidate.accept.labels:
+                self._all[place] = replace(candidate, accept=kept)
+                self.entered[self.entered.index(candidate)] = self._all[place]
+                changed.append(self._all[place])
+        return changed
 
     def add(self, candidate: Candidate) -> None:
         """Commit `candidate`. Raises ValueError when its id is not the next one."""

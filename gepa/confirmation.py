@@ -8,7 +8,8 @@ from math import ceil
 from typing import Any
 
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, digest
-from heldout.gepa.record.events import DriftEvent, EvaluationEvent
+from heldout.gepa.leaving_out import LEFT_OUT, LeaveOut
+from heldout.gepa.record.events import DriftEvent, EvaluationEvent, LeftOutEvent
 from heldout.gepa.record.journal import Journal
 from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.settings import ConfirmSettings
@@ -21,6 +22,7 @@ from heldout.splits.hashing import sha256_text
 from heldout.splits.heldout.looks import LookKind, LookRequest, LookResult, NoteResult, slots
 from heldout.splits.heldout.vault import OpenLook, Vault
 from heldout.splits.randomness import shuffled
+from heldout.students.student import Outcome
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class HeldoutScores:
     def judged(self, threshold: float | None) -> Judged:
         """The scores at a threshold frozen on accept, which is what the gate compares."""
         return Judged(self.tables, threshold=threshold)
+
+    def without(self, left_out: LeaveOut) -> HeldoutScores:
+        """The scores without the pairs that have left the figures."""
+        return HeldoutScores(tuple(map(left_out.table, self.tables)), self.flags)
 
 
 @dataclass(frozen=True)
@@ -114,11 +120,11 @@ class HeldoutJudge:
             )
             for replicate in range(self.settings.replicates)
         ]
-        look.close(_result(evaluations))
+        tables = tuple(evaluator.left_out.table(e.table) for e in evaluations)
+        look.close(_result(evaluations, tables, self.vault.labels))
         flags = [e.flags for e in evaluations]
         return HeldoutScores(
-            tuple(e.table for e in evaluations),
-            None if None in flags else tuple(f for f in flags if f is not None),
+            tables, None if None in flags else tuple(f for f in flags if f is not None)
         )
 
     def _from_stored(
@@ -127,11 +133,13 @@ class HeldoutJudge:
         """A look another run has bought, put on this run's record at no cost."""
         stored = look.stored
         assert stored is not None  # the vault hands out a look of others only when it is closed
-        labels = self.vault.labels
+        if occasion.purpose is Purpose.BASELINE:
+            self._left_out_there(evaluator.left_out, look, stored)
+        labels = [label for label in self.vault.labels if evaluator.left_out.keeps(label)]
         runs = range(len(next(iter(stored.notes.values()))))
         tables = []
         for replicate in runs:
-            results = {id_: found[replicate] for id_, found in stored.notes.items()}
+            results = {label.id: stored.notes[label.id][replicate] for label in labels}
             scores = {id_: result.score for id_, result in results.items()}
             tables.append(ScoreTable.of(labels, scores))
             self.journal.append(
@@ -156,6 +164,28 @@ class HeldoutJudge:
             )
         return HeldoutScores(tuple(tables), _stored_flags(labels, stored, len(runs)))
 
+    def _left_out_there(self, left_out: LeaveOut, look: OpenLook, stored: LookResult) -> None:
+        """What failed under the baseline when another run bought the look leaves here too."""
+        for id_, results in stored.notes.items():
+            if all(result.outcome != LEFT_OUT for result in results):
+                continue
+            left_out.gone.add(id_)
+            self.journal.append(
+                LeftOutEvent(
+                    note=id_,
+                    split="heldout",
+                    purpose=Purpose.BASELINE,
+                    candidate=None,
+                    iteration=0,
+                    replicate=0,
+                    block_sha256=look.look.block_sha256,
+                    fault=LEFT_OUT,
+                    under_baseline=True,
+                    spent=Spent(),
+                    bought_by=look.look.run,
+                )
+            )
+
     def _ordinal(self, look: OpenLook) -> int:
         """Planned looks used when this one was opened: the file only grows, so it never changes."""
         opened = self.vault.looks.looks()
@@ -170,7 +200,7 @@ class HeldoutJudge:
         """The baseline judged afresh on a seeded share of the notes, beside its stored scores."""
         count = ceil(self.settings.drift_share * len(notes))
         drawn = set(shuffled(sorted(note.id for note in notes), self.seed, "drift")[:count])
-        chosen = [note for note in notes if note.id in drawn]
+        chosen = [note for note in self.fresh.left_out.kept(notes) if note.id in drawn]
         if not chosen:
             return DriftEvent(notes=0, mean_change=None, refuses=False)
         occasion = Occasion(Purpose.DRIFT, "heldout")
@@ -180,10 +210,11 @@ class HeldoutJudge:
         moved = [
             _moved(again.scores[n.id], stored.scores[stored.position[n.id]], high - low)
             for n in chosen
+            if again.violations.get(n.id) != Outcome.UNANSWERED
         ]
-        mean = round(sum(moved) / len(moved), 9)
+        mean = round(sum(moved) / len(moved), 9) if moved else 0.0
         level = self.settings.drift_level
-        found = DriftEvent(notes=len(chosen), mean_change=mean, level=level, refuses=mean > level)
+        found = DriftEvent(notes=len(moved), mean_change=mean, level=level, refuses=mean > level)
         self.journal.append(found)
         return found
 
@@ -195,25 +226,27 @@ def _moved(now: float | None, before: float | None, width: float) -> float:
     return abs(now - before) / width
 
 
-def _result(evaluations: Sequence[Evaluation]) -> LookResult:
-    notes = {
-        note.id: tuple(
-            NoteResult(
-                score=e.scores[note.id],
-                flag=None if e.flags is None else e.flags[note.id],
-                outcome=e.violations.get(note.id, "ok"),
-            )
-            for e in evaluations
-        )
-        for note in evaluations[0].notes
-    }
+def _result(
+    evaluations: Sequence[Evaluation], tables: Sequence[ScoreTable], labels: Sequence[NoteLabel]
+) -> LookResult:
+    notes = {label.id: tuple(_note_result(e, label.id) for e in evaluations) for label in labels}
     return LookResult(
         notes,
         digest([key for e in evaluations for key in e.calls]),
         figures={
-            "paired_omissions": paired_spread([e.table for e in evaluations], "omission").mean,
-            "paired_commissions": paired_spread([e.table for e in evaluations], "commission").mean,
+            "paired_omissions": paired_spread(tables, "omission").mean,
+            "paired_commissions": paired_spread(tables, "commission").mean,
         },
+    )
+
+
+def _note_result(evaluation: Evaluation, id_: str) -> NoteResult:
+    if id_ not in evaluation.scores:
+        return NoteResult(None, outcome=LEFT_OUT)
+    return NoteResult(
+        score=evaluation.scores[id_],
+        flag=None if evaluation.flags is None else evaluation.flags[id_],
+        outcome=evaluation.violations.get(id_, "ok"),
     )
 
 

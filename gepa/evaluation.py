@@ -8,16 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from heldout.gepa.record.events import EvaluationEvent
+from heldout.gepa.leaving_out import Evaluated, LeaveOut
+from heldout.gepa.record.events import EvaluationEvent, LeftOutEvent
 from heldout.gepa.record.journal import Journal
 from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note
+from heldout.splits.errors import Unanswered
 from heldout.splits.hashing import sha256_text
+from heldout.students.calls.session import all_answers
 from heldout.students.flag_rules import winsorised_mean
 from heldout.students.models.chat import Budget
-from heldout.students.student import Judgement, Outcome, Student
+from heldout.students.student import Judgement, Outcome, Student, unanswered
 
 SCORE_DECIMALS = 9
 """Scores are recorded, compared and hashed at this precision."""
@@ -96,6 +99,9 @@ class Evaluator:
     """Judges blocks on notes, concurrently, and writes each evaluation to the journal.
 
     A judgement is a pure function of (block, note, sample): asked for again, it is the same one.
+    `left_out` says which notes may go unanswered, `baseline` is the block that such a note is asked
+    under as well; None: it is not asked again. `unanswered` holds the notes that no reply came for,
+    by id, with why.
     """
 
     def __init__(
@@ -106,9 +112,14 @@ class Evaluator:
         *,
         journal: Journal,
         spending: Spending,
+        left_out: LeaveOut | None = None,
+        baseline: str | None = None,
     ) -> None:
         self.student, self.budget = student, budget
+        self.left_out = LeaveOut() if left_out is None else left_out
+        self.unanswered: dict[str, Unanswered] = {}
         self._runner, self._journal, self._spending = runner, journal, spending
+        self._baseline = baseline
         self._memo: dict[tuple[str, str, int], Judgement] = {}
 
     @property
@@ -124,39 +135,101 @@ class Evaluator:
     ) -> Evaluation:
         """Judge `block` on `notes`, `samples` times each, and record it.
 
-        Raises what the student raises (Stopped, CircuitOpen, InfrastructureFailure) after every
-        call in flight has come back; nothing is recorded then.
+        Notes that have left the figures are not judged. Raises what the student raises (Stopped,
+        CircuitOpen, InfrastructureFailure) after every call in flight has come back, and
+        NotesUnanswered for notes that may not go unanswered; nothing is recorded then.
         """
-        sha = sha256_text(block)
-        first = occasion.replicate * samples
-        wanted = [(sha, n.id, first + s) for n in notes for s in range(samples)]
-        by_id = {note.id: note for note in notes}
-        missing = [key for key in dict.fromkeys(wanted) if key not in self._memo]
-        self._runner.run(self._fill(block, missing, by_id))
-        answers = [self._memo[key] for key in wanted]
+        judging = _Judging(block, sha256_text(block), occasion, samples)
+        notes = self.left_out.kept(notes)
+        known = self.left_out.recorded.get(judging.evaluated, {})
+        faults = self._fill(judging, [note for note in notes if note.id not in known])
+        self.left_out.require(faults)
+        absent = [note for note in notes if note.id in known or note.id in faults]
+        for note in absent:
+            self._leave(judging, note, notes, faults.get(note.id))
+        missing = unanswered(self.student.frame)
+        answers = {note.id: (missing,) * samples for note in absent}
+        kept = self.left_out.kept(notes)
         evaluation = Evaluation(
-            tuple(notes),
-            tuple(tuple(answers[i : i + samples]) for i in range(0, len(answers), samples)),
+            kept, tuple(answers.get(note.id) or self._samples(judging, note) for note in kept)
         )
-        self._record(evaluation, sha, occasion, samples)
+        self._record(evaluation, judging)
         return evaluation
 
-    async def _fill(
-        self, block: str, keys: Sequence[tuple[str, str, int]], notes: Mapping[str, Note]
+    def _samples(self, judging: _Judging, note: Note) -> tuple[Judgement, ...]:
+        return tuple(self._memo[key] for key in judging.keys(note))
+
+    def _fill(self, judging: _Judging, notes: Sequence[Note]) -> dict[str, Unanswered]:
+        """Judge what has not been judged; by note id, why it has no answer.
+
+        A note of which one sample fails has no judgement at all, so that a resumed run, which does
+        not ask it, counts alike.
+        """
+        wanted = {key: note for note in notes for key in judging.keys(note)}
+        new = {key: note for key, note in wanted.items() if key not in self._memo}
+        answers = self._runner.run(
+            all_answers(
+                self.student.judge(judging.block, note, self.budget, key[2])
+                for key, note in new.items()
+            )
+        )
+        found = dict(zip(new, answers, strict=True))
+        faults = {key[1]: a for key, a in found.items() if isinstance(a, Unanswered)}
+        judged = {k: a for k, a in found.items() if isinstance(a, Judgement) and k[1] not in faults}
+        self._memo |= judged
+        self._spending.judgements += len(judged)
+        self.unanswered |= faults
+        return faults
+
+    def _leave(
+        self, judging: _Judging, note: Note, notes: Sequence[Note], fault: Unanswered | None
     ) -> None:
-        async def one(key: tuple[str, str, int]) -> None:
-            _, note, sample = key
-            self._memo[key] = await self.student.judge(block, notes[note], self.budget, sample)
+        """Put on record that `note` goes unanswered; without a `fault` it is on record already."""
+        occasion, earlier = judging.occasion, None
+        if fault is None:
+            earlier = self.left_out.recorded[judging.evaluated][note.id]
+        under_baseline = earlier.under_baseline if earlier else self._fails(judging, note)
+        calls = self._calls_beside(judging, note, notes, under_baseline=under_baseline)
+        self._journal.append(
+            LeftOutEvent(
+                note=note.id,
+                split=occasion.split,
+                purpose=occasion.purpose,
+                candidate=occasion.candidate,
+                iteration=occasion.iteration,
+                replicate=occasion.replicate,
+                block_sha256=judging.sha256,
+                fault=earlier.fault if earlier else fault.kind if fault else "",
+                under_baseline=under_baseline,
+                spent=self._spending.settle(calls).rounded(),
+            )
+        )
+        if under_baseline:
+            self.left_out.gone.add(note.id)
 
-        # Every call in flight comes back before a fault is raised, so that its reply is stored.
-        results = await asyncio.gather(*map(one, keys), return_exceptions=True)
-        faults = [result for result in results if result is not None]
-        if faults:
-            raise max(faults, key=lambda fault: getattr(fault, "exit_status", 0))
-        self._spending.judgements += len(keys)
+    def _fails(self, judging: _Judging, note: Note) -> bool:
+        """True if `note` is not answered under the baseline either, which is asked now."""
+        if self._baseline is None or judging.block == self._baseline:
+            return self._baseline is not None
+        return bool(self._fill(judging.under(self._baseline), [note]))
 
-    def _record(self, evaluation: Evaluation, sha: str, occasion: Occasion, samples: int) -> None:
-        calls = evaluation.calls
+    def _calls_beside(
+        self, judging: _Judging, note: Note, notes: Sequence[Note], *, under_baseline: bool
+    ) -> list[str]:
+        """Keys of calls that no evaluation settles: of the baseline, or of pairs that leave."""
+        if under_baseline:
+            leaving = [n for n in notes if n.label.twin == note.id != n.id]
+            found = [self._memo.get(key) for n in leaving for key in judging.keys(n)]
+        elif self._baseline is not None and judging.block != self._baseline:
+            again = judging.under(self._baseline)
+            self._fill(again, [note])
+            found = list(self._samples(again, note))
+        else:
+            found = []
+        return [key for judgement in found if judgement for key in judgement.calls]
+
+    def _record(self, evaluation: Evaluation, judging: _Judging) -> None:
+        occasion, calls = judging.occasion, evaluation.calls
         spent = self._spending.settle(calls)
         facts = sorted({j.facts_digest for s in evaluation.judgements for j in s if j.facts_digest})
         self._journal.append(
@@ -166,8 +239,8 @@ class Evaluator:
                 candidate=occasion.candidate,
                 iteration=occasion.iteration,
                 replicate=occasion.replicate,
-                samples=samples,
-                block_sha256=sha,
+                samples=judging.samples,
+                block_sha256=judging.sha256,
                 frame_sha256=self.student.frame.sha256,
                 budget=self.budget,
                 scores=evaluation.scores,
@@ -178,6 +251,31 @@ class Evaluator:
                 spent=spent.rounded(),
             )
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """One block to judge on one occasion, with the samples that make one judging."""
+
+    block: str
+    sha256: str
+    occasion: Occasion
+    samples: int
+
+    @property
+    def evaluated(self) -> Evaluated:
+        """What tells this evaluation from others."""
+        o = self.occasion
+        return Evaluated(self.sha256, o.purpose, o.iteration, o.replicate)
+
+    def keys(self, note: Note) -> list[tuple[str, str, int]]:
+        """Identities of the judgements of `note`: hash of the block, note, sample."""
+        first = self.occasion.replicate * self.samples
+        return [(self.sha256, note.id, first + sample) for sample in range(self.samples)]
+
+    def under(self, block: str) -> _Judging:
+        """The same of another block."""
+        return _Judging(block, sha256_text(block), self.occasion, self.samples)
 
 
 def _flagged(evaluation: Evaluation) -> tuple[str, ...] | None:

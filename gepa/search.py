@@ -110,10 +110,12 @@ class Search:
         return None
 
     def _iterate(self, iteration: int) -> None:
-        notes = tuple(self.minibatch.draw(self.reflect, self.seed, MINIBATCH, iteration))
+        kept = self.evaluator.left_out.kept
+        notes = kept(self.minibatch.draw(self.reflect, self.seed, MINIBATCH, iteration))
         couple = self._merge_couple(iteration)
         ids = couple or (self.frontier.draw(self.seed, "parent", iteration),)
         parents = tuple(self._judge_parent(id_, notes, iteration) for id_ in ids)
+        notes = kept(notes)
         tried = Tried(
             kind=Origin.MERGE if couple else Origin.MUTATION,
             iteration=iteration,
@@ -209,7 +211,7 @@ class Search:
         s, reward = self.settings, self.reward
         occasion = Occasion(Purpose.CHILD, "reflect", self.pool.next_id, tried.iteration)
         child = self.evaluator.judge(block, tried.notes, occasion, samples=s.samples)
-        labels = [note.label for note in tried.notes]
+        labels = [note.label for note in self.evaluator.left_out.kept(tried.notes)]
         comparisons = [
             compare(
                 labels,

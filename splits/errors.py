@@ -15,12 +15,14 @@ HeldoutError
 ├── CallRefused               exit 4   resumable: the provider says this request can never succeed
 ├── CircuitOpen               exit 4   resumable: infrastructure failed again and again
 └── InfrastructureFailure     exit 4   one call did not come back within its deadline; never scored
+    ├── Unanswered                     so for one item, while others are answered
+    └── NotesUnanswered                a campaign stopped because of such items
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 FEW = 3
@@ -178,11 +180,27 @@ class Stopped(HeldoutError):
 
 
 class HardCapReached(Stopped):
-    """The next call would exceed `budget.<cap>`."""
+    """The next call would exceed `budget.<cap>`, or time is up.
+
+    `abandoned` calls were in flight then and did not come back in time.
+    """
 
     def __init__(self, cap: str, limit: float) -> None:
-        self.cap, self.limit = cap, limit
+        self.cap, self.limit, self.abandoned = cap, limit, 0
         super().__init__(f"hard cap budget.{cap} = {limit:g} reached; raise it with resume --set")
+
+    def __reduce__(self) -> tuple[type[HardCapReached], tuple[str, float]]:
+        return (HardCapReached, (self.cap, self.limit))
+
+    def __str__(self) -> str:
+        told = super().__str__()
+        return f"{told}; {may_be_twice(self.abandoned)}" if self.abandoned else told
+
+
+def may_be_twice(calls: int) -> str:
+    """What is told of calls that were given up in flight."""
+    what = "1 call in flight was" if calls == 1 else f"{calls} calls in flight were"
+    return f"{what} abandoned and may be bought again"
 
 
 class StopRequested(Stopped):
@@ -233,3 +251,41 @@ class InfrastructureFailure(HeldoutError):
     ) -> None:
         self.kind, self.retry_after, self.transient = kind, retry_after, transient
         super().__init__(message)
+
+
+class Unanswered(InfrastructureFailure):
+    """One question got no reply although the provider answers others; it is set aside.
+
+    `call` says in words what was asked, `requests` how often, `detail` what the last fault was.
+    """
+
+    def __init__(self, call: str, requests: int, fault: InfrastructureFailure) -> None:
+        self.call, self.requests, self.detail = call, requests, str(fault)
+        asked = "1 request" if requests == 1 else f"{requests} requests"
+        super().__init__(
+            f"{call}: gave up after {asked}: {fault}", kind=fault.kind, transient=fault.transient
+        )
+
+    def __reduce__(self) -> tuple[type[Unanswered], tuple[str, int, InfrastructureFailure]]:
+        fault = InfrastructureFailure(self.detail, kind=self.kind, transient=self.transient)
+        return (Unanswered, (self.call, self.requests, fault))
+
+
+class NotesUnanswered(InfrastructureFailure):
+    """A campaign cannot go on: `notes` (id to the kind of fault) were not answered.
+
+    Everything else that was asked with them is stored.
+    """
+
+    def __init__(self, notes: Mapping[str, str], why: Sequence[str]) -> None:
+        self.notes, self.why = dict(notes), tuple(why)
+        names = ", ".join(self.notes)
+        what = "1 note was" if len(self.notes) == 1 else f"{len(self.notes)} notes were"
+        super().__init__(
+            f"{what} not answered: {names} ({'; '.join(self.why)}); the rest is stored. resume "
+            f"asks again, resume --leave-out {' '.join(self.notes)} goes on without",
+            kind="unanswered",
+        )
+
+    def __reduce__(self) -> tuple[type[NotesUnanswered], tuple[dict[str, str], tuple[str, ...]]]:
+        return (NotesUnanswered, (self.notes, self.why))

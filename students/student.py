@@ -15,13 +15,15 @@ from heldout.students.models.chat import Budget
 class Outcome(StrEnum):
     """How one judging ended: answered, unreadable after its one retry, refused, or cut at the cap.
 
-    Infrastructure failures are not here: they raise, are never scored and never stored.
+    Infrastructure failures raise, are never scored and never stored; `unanswered` stands where one
+    item is set aside because of them while the rest goes on. No student gives it.
     """
 
     OK = "ok"
     CONTRACT_VIOLATION = "contract_violation"
     REFUSED = "refused"
     TRUNCATED = "truncated"
+    UNANSWERED = "unanswered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class Judgement:
     """Other numbers of the design, by name."""
     frame_sha256: str = ""
     """SHA-256 of the frame that held the block."""
+
+
+def unanswered(frame: Frame) -> Judgement:
+    """What stands for a note that was set aside: no score, no call."""
+    return Judgement(None, Outcome.UNANSWERED, (), frame_sha256=frame.sha256)
 
 
 class Student(Protocol):

@@ -27,6 +27,7 @@ from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.gepa.campaign import Campaign, Seed
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
+from heldout.gepa.leaving_out import LeaveOut
 from heldout.gepa.record.journal import Observer, RunJournal
 from heldout.gepa.record.remarks import OpenedEvent
 from heldout.gepa.reward import rank_reward
@@ -148,6 +149,7 @@ def open_session(  # noqa: PLR0913
             journal=journal,
             caller=caller,
             splits=splits,
+            left_out=LeaveOut.of(journal.on_record, first.left_out),
         )
         yield Session(campaign, judging.ledger, caller)
 
@@ -161,7 +163,7 @@ def _check_models(checked: Checked) -> None:
         raise BadInput(faults)
 
 
-def _campaign(
+def _campaign(  # noqa: PLR0913
     checked: Checked,
     run: RunDirectory,
     confirmations: Confirmations,
@@ -170,6 +172,7 @@ def _campaign(
     journal: RunJournal,
     caller: Caller,
     splits: Splits,
+    left_out: LeaveOut,
 ) -> Campaign:
     config = checked.config
     student = build_student(config, checked.student.pin, caller)
@@ -192,6 +195,7 @@ def _campaign(
             runner=runner,
             journal=journal,
             spending=spending,
+            left_out=left_out,
         ),
         student=student,
         budget=budget_of(config.student),
@@ -216,6 +220,7 @@ def _campaign(
         journal=journal,
         spending=spending,
         runner=runner,
+        left_out=left_out,
         hold=confirmations.hold,
         release=lambda: confirmations.release(config.name),
         partition=partition_event(checked, splits),
@@ -235,7 +240,7 @@ def _guard(checked: Checked, student: Student, splits: Splits) -> Guard:
     return Guard(student.frame, length_cap(checked.config), protected)
 
 
-def _heldout_judge(
+def _heldout_judge(  # noqa: PLR0913
     checked: Checked,
     student: Student,
     splits: Splits,
@@ -244,6 +249,7 @@ def _heldout_judge(
     runner: asyncio.Runner,
     journal: RunJournal,
     spending: Spending,
+    left_out: LeaveOut,
 ) -> HeldoutJudge:
     config, pin = checked.config, checked.student.pin
     budget = budget_of(config.student)
@@ -252,7 +258,9 @@ def _heldout_judge(
         vault=splits.vault,
         settings=config.confirm,
         journal=journal,
-        fresh=Evaluator(afresh, budget, runner, journal=journal, spending=spending),
+        fresh=Evaluator(
+            afresh, budget, runner, journal=journal, spending=spending, left_out=left_out
+        ),
         seed=config.seed,
         score_range=student.score_range,
         target=target_of(checked),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from heldout.experiments.campaigns.starvation import all_replies, starvation_lines
 from heldout.gepa.campaign import Campaign
 from heldout.gepa.record.remarks import CallsEvent
+from heldout.splits.errors import may_be_twice
 from heldout.students.calls.caller import Caller
 
 
@@ -17,6 +18,7 @@ def calls_event(caller: Caller, campaign: Campaign) -> CallsEvent:
         from_store=counts.from_store,
         faults=dict(sorted(counts.faults.items())),
         maybe_twice=tuple(left.call for left in caller.store.unfinished),
+        abandoned=tuple(counts.abandoned),
         replies=all_replies(campaign, caller.store),
     )
 
@@ -30,4 +32,6 @@ def calls_lines(calls: CallsEvent) -> list[str]:
     twice = calls.maybe_twice
     if twice:
         lines.append(f"{len(twice)} in flight at a kill, perhaps sent twice: {'; '.join(twice)}")
+    if calls.abandoned:
+        lines.append(f"{may_be_twice(len(calls.abandoned))}: {'; '.join(calls.abandoned)}")
     return [*lines, *starvation_lines(calls.replies)]

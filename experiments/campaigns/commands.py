@@ -60,13 +60,18 @@ def run_campaigns(
 
 
 def resume_campaign(
-    run: Path, settings: Sequence[str], *, acknowledge_reuse: bool = False, as_json: bool
+    run: Path,
+    settings: Sequence[str],
+    *,
+    leave_out: Sequence[str] = (),
+    acknowledge_reuse: bool = False,
+    as_json: bool,
 ) -> int:
     """Continue a run, or a family of runs, and return the exit status."""
     options = RunOptions(acknowledge_reuse=acknowledge_reuse)
     if (run / FAMILY_FILE).is_file():
-        return _finish_family(resume_family(run, settings, options), as_json)
-    return _finish(resume(run, settings, options), as_json)
+        return _finish_family(resume_family(run, settings, options, leave_out), as_json)
+    return _finish(resume(run, settings, options, leave_out), as_json)
 
 
 def show_status(path: Path, *, as_json: bool) -> None:

@@ -44,6 +44,7 @@ STOPPED = {
     "stop_requested": "a person asked for it",
     "circuit_open": "calls failed again and again",
     "call_refused": "a provider refused a call for good, such as for a rejected key",
+    "unanswered": "some notes were not answered while others were",
     "store_unavailable": "the disk or the call store took no more",
     "fault": "something has to be mended first",
 }

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from heldout.experiments.campaigns.building import Confirmations, target_of
 from heldout.experiments.campaigns.checks import check
+from heldout.experiments.campaigns.leaving_out import OPTION, left_out_of, named_by_stop
 from heldout.experiments.campaigns.parts import refuse_changed
 from heldout.experiments.campaigns.running import (
     continuing,
@@ -95,16 +96,21 @@ def start_family(sessions: Sequence[CampaignSession], folder: Path) -> list[Sess
 
 
 def resume_family(
-    folder: Path, settings: Sequence[str], options: RunOptions
+    folder: Path, settings: Sequence[str], options: RunOptions, leave_out: Sequence[str] = ()
 ) -> list[SessionResult]:
-    """Continue a family: every member again, with its own calls as memo."""
+    """Continue a family: every member again, with its own calls as memo.
+
+    `leave_out` are notes that the stop of a member named; they may go unanswered in that member.
+    """
     folder = folder.resolve()
     only_caps(settings)
     with working_in(folder):
-        return _resumed(folder, settings, options)
+        return _resumed(folder, settings, options, leave_out)
 
 
-def _resumed(folder: Path, settings: Sequence[str], options: RunOptions) -> list[SessionResult]:
+def _resumed(
+    folder: Path, settings: Sequence[str], options: RunOptions, leave_out: Sequence[str]
+) -> list[SessionResult]:
     listed = json.loads((folder / FAMILY_FILE).read_text(encoding="utf-8"))
     runs = [RunDirectory(folder / name, shared=folder) for name in listed["members"]]
     so_far = [Run.at(run.path) for run in runs]
@@ -112,6 +118,7 @@ def _resumed(folder: Path, settings: Sequence[str], options: RunOptions) -> list
     configs = [load_config(run.config, [*before, *settings], stored=True) for run in runs]
     for run, config in zip(runs, configs, strict=True):
         only_raised(load_config(run.config, before, stored=True), config)
+    left_out = _left_out(so_far, leave_out)
     if all(run.finished for run in so_far):
         return [SessionResult(files, run, None) for files, run in zip(runs, so_far, strict=True)]
     for config, begun in zip(configs, so_far, strict=True):
@@ -120,9 +127,22 @@ def _resumed(folder: Path, settings: Sequence[str], options: RunOptions) -> list
     sessions = _sessions(
         configs, runs, so_far, options=options, raised=tuple(settings), id_=listed["id"]
     )
+    sessions = [replace(s, left_out=o) for s, o in zip(sessions, left_out, strict=True)]
     for run in runs:
         run.stop_file.unlink(missing_ok=True)
     return _work(sessions)
+
+
+def _left_out(so_far: Sequence[Run], names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The notes to leave out of each member. Raises BadInput for one that no stop named."""
+    named = [set(named_by_stop(run)) for run in so_far]
+    unknown = [name for name in names if not any(name in found for found in named)]
+    if unknown:
+        raise BadInput([Fault(OPTION, f"{name} was not named by any stop") for name in unknown])
+    return [
+        left_out_of(run, [name for name in names if name in found])
+        for run, found in zip(so_far, named, strict=True)
+    ]
 
 
 def _sessions(
@@ -141,7 +161,7 @@ def _sessions(
     checked = [check(config, run) for config, run in zip(configs, runs, strict=True)]
     family = Family(id_ or uuid.uuid4().hex[:12], tuple(map(target_of, checked)))
     return [
-        continuing(found, run, begun, options, raised, family)
+        continuing(found, run, begun, options, raised, family=family)
         for found, run, begun in zip(checked, runs, so_far, strict=True)
     ]
 

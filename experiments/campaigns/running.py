@@ -16,6 +16,7 @@ from heldout.experiments.campaigns.checks import (
     check,
     new_partition,
 )
+from heldout.experiments.campaigns.leaving_out import left_out_of
 from heldout.experiments.campaigns.parts import refuse_changed
 from heldout.experiments.campaigns.session import (
     CampaignSession,
@@ -137,10 +138,13 @@ def run_in(source: ConfigSource, run_dir: Path, options: RunOptions) -> SessionR
     return resume(run_dir, (), options)
 
 
-def resume(run_dir: Path, settings: Sequence[str], options: RunOptions) -> SessionResult:
+def resume(
+    run_dir: Path, settings: Sequence[str], options: RunOptions, leave_out: Sequence[str] = ()
+) -> SessionResult:
     """Continue a run: the same loop again, with its own calls as memo.
 
-    A finished run is left as it is. Raises UserFault where the run cannot be continued.
+    `leave_out` are notes that the stop named and that may go unanswered. A finished run is left as
+    it is. Raises UserFault where the run cannot be continued.
     """
     run = existing_run(run_dir)
     if run.shared is not None:
@@ -153,6 +157,7 @@ def resume(run_dir: Path, settings: Sequence[str], options: RunOptions) -> Sessi
         config = load_config(run.config, [*so_far.raised, *settings], stored=True)
         only_raised(load_config(run.config, so_far.raised, stored=True), config)
         _refuse_edited(run, so_far)
+        left_out = left_out_of(so_far, leave_out)
         if so_far.finished:
             if not run.report.is_file():
                 write_pages(run)
@@ -165,7 +170,7 @@ def resume(run_dir: Path, settings: Sequence[str], options: RunOptions) -> Sessi
             # A partition drawn anew would be a second held-out set, with looks of its own.
             raise BadInput.one(str(checked.manifest), "is gone; the run was begun on it")
         write_definition(checked, run)
-        return continuing(checked, run, so_far, options, tuple(settings)).work()
+        return continuing(checked, run, so_far, options, tuple(settings), left_out).work()
 
 
 def _refuse_edited(run: RunDirectory, so_far: Run) -> None:
@@ -182,6 +187,7 @@ def continuing(
     so_far: Run,
     options: RunOptions,
     raised: tuple[str, ...],
+    left_out: tuple[str, ...] = (),
     family: Family | None = None,
 ) -> CampaignSession:
     """The session that goes on with a run, or begins it where only its configuration is there."""
@@ -197,6 +203,7 @@ def continuing(
         options=options,
         opening=ResumedEvent,
         raised=raised,
+        left_out=left_out,
     )
 
 

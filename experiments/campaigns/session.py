@@ -30,6 +30,7 @@ from heldout.splits.errors import (
     HardCapReached,
     HeldoutError,
     InfrastructureFailure,
+    NotesUnanswered,
     StopRequested,
     StoreUnavailable,
     UserFault,
@@ -75,7 +76,8 @@ class CampaignSession:
     """One session on one run, before it is opened.
 
     `buyer` is who looks at held-out: this run, with the targets declared together with its own.
-    `opening` says whether the run begins or goes on, `raised` which caps were raised for it.
+    `opening` says whether the run begins or goes on, `raised` which caps were raised for it
+    and `left_out` which notes may go unanswered.
     `confirmations` are shared by the campaigns of a family, None for a campaign alone.
     """
 
@@ -85,6 +87,7 @@ class CampaignSession:
     options: RunOptions
     opening: type[OpenedEvent] = OpenedEvent
     raised: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     confirmations: Confirmations | None = None
 
     def work(self) -> SessionResult:
@@ -150,6 +153,7 @@ class CampaignSession:
             acknowledge_reuse=self.buyer.acknowledge_reuse,
             config_sha256=config_digest(self.directory.config),
             raised=self.raised,
+            left_out=self.left_out,
             family=self.buyer.family,
             student=ModelFacts(
                 design=config.student.design,
@@ -251,22 +255,27 @@ def _stopped(error: Exception) -> StoppedEvent:
         # The words of a foreign error may be words of a note, which no event holds.
         reason, status = FinishReason.FAULT, HeldoutError.exit_status
         message = f"{type(error).__module__}.{type(error).__qualname__} was raised"
-    return StoppedEvent(finish_reason=reason, exit_status=status, message=message)
+    unanswered = error.notes if isinstance(error, NotesUnanswered) else None
+    return StoppedEvent(
+        finish_reason=reason, exit_status=status, message=message, unanswered=unanswered
+    )
+
+
+REASONS: Mapping[type[HeldoutError], FinishReason] = {
+    HardCapReached: FinishReason.HARD_CAP,
+    StopRequested: FinishReason.STOP_REQUESTED,
+    NotesUnanswered: FinishReason.UNANSWERED,
+    CircuitOpen: FinishReason.CIRCUIT_OPEN,
+    InfrastructureFailure: FinishReason.CIRCUIT_OPEN,
+    CallRefused: FinishReason.CALL_REFUSED,
+    StoreUnavailable: FinishReason.STORE_UNAVAILABLE,
+}
+"""Why a session ended, by the class of its error; the first that fits."""
 
 
 def _finish_reason(error: HeldoutError) -> FinishReason:
-    match error:
-        case HardCapReached():
-            return FinishReason.HARD_CAP
-        case StopRequested():
-            return FinishReason.STOP_REQUESTED
-        case CircuitOpen() | InfrastructureFailure():
-            return FinishReason.CIRCUIT_OPEN
-        case CallRefused():
-            return FinishReason.CALL_REFUSED
-        case StoreUnavailable():
-            return FinishReason.STORE_UNAVAILABLE
-    return FinishReason.FAULT
+    fitting = (reason for kind, reason in REASONS.items() if isinstance(error, kind))
+    return next(fitting, FinishReason.FAULT)
 
 
 def text_policy(checked: Checked) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from heldout.experiments.runs.terminal import note, show
-from heldout.splits.errors import HeldoutError, UserFault
+from heldout.splits.errors import HeldoutError, InfrastructureFailure, UserFault
 from heldout.splits.private_files import private_files
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "SetOption",
     "Ticker",
     "Transcript",
+    "end_unanswered",
     "guarded",
     "note",
     "show",
@@ -47,6 +48,15 @@ Transcript = Annotated[
     Literal["present", "absent"], typer.Option(help="Whether the notes have transcripts.")
 ]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
+
+
+def end_unanswered(unanswered: Mapping[str, str]) -> None:
+    """End with status 4 where some notes got no reply: what there is, is written and printed.
+
+    Raises typer.Exit.
+    """
+    if unanswered:
+        raise typer.Exit(InfrastructureFailure.exit_status)
 
 
 @dataclass

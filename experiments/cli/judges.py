@@ -11,6 +11,7 @@ from heldout.experiments.cli.entry import (
     Concurrency,
     JsonFlag,
     Transcript,
+    end_unanswered,
     guarded,
     note,
     show,
@@ -120,6 +121,10 @@ def judge(
     replicates: Annotated[int, typer.Option(min=1, help="Repetitions of the whole.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the calls.")] = 11,
     concurrency: Concurrency = CONCURRENCY,
+    usd: Annotated[float | None, typer.Option(help="Most USD to spend in all.")] = None,
+    wall_s: Annotated[
+        float | None, typer.Option(min=0.1, help="Most seconds to take in all.")
+    ] = None,
     clean_means: Annotated[
         Literal["unedited", "verified"], typer.Option(help="What the clean notes are.")
     ] = "unedited",
@@ -139,8 +144,10 @@ def judge(
     with guarded():
         from heldout.experiments.judging.command import JudgeRequest, judge_command  # noqa: PLC0415
         from heldout.experiments.judging.table import render  # noqa: PLC0415
+        from heldout.experiments.practice.session import unanswered_lines  # noqa: PLC0415
         from heldout.splits.benchmark import CleanMeans  # noqa: PLC0415
         from heldout.splits.loading.benchmark_files import BenchmarkSource  # noqa: PLC0415
+        from heldout.students.calls.ledger import Caps  # noqa: PLC0415
         from heldout.students.models.chat import Budget  # noqa: PLC0415
 
         means = CleanMeans(clean_means)
@@ -161,6 +168,7 @@ def judge(
             block=block,
             replicates=replicates,
             concurrency=concurrency,
+            caps=Caps(usd=usd, wall_s=wall_s),
         )
         report = judge_command(request)
         for line in report.notices:
@@ -172,3 +180,6 @@ def judge(
         words = report.simulated_words
         table = render(report.results, simulated=report.simulated, words=words)
         show(report.to_json() if as_json else table)
+        for line in unanswered_lines(report.unanswered):
+            note(line)
+    end_unanswered(report.unanswered)

@@ -83,7 +83,18 @@ def run(
 @app.command()
 def resume(
     run: RunArgument,
+    notes: Annotated[
+        list[str] | None, typer.Argument(metavar="[NOTE]…", help="More notes to leave out.")
+    ] = None,
     settings: SetOption = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--leave-out",
+            metavar="NOTE",
+            help="Go on although this note, which the stop named, is not answered; repeatable.",
+        ),
+    ] = None,
     acknowledge_reuse: Annotated[
         bool,
         typer.Option(
@@ -96,12 +107,20 @@ def resume(
     """Continue a stopped or killed run; on a finished one this changes nothing.
 
     `--set budget.calls=…` (usd, tokens, wall_s) may raise a hard cap; nothing else can change.
+    `--leave-out NOTE [NOTE…]` goes on without notes that are never answered, at most 2% of a split.
     """
     with guarded():
         from heldout.experiments.campaigns.commands import resume_campaign  # noqa: PLC0415
+        from heldout.splits.errors import BadInput  # noqa: PLC0415
 
+        if notes and not leave_out:
+            raise BadInput.one("resume", f"what is {notes[0]} for? notes stand after --leave-out")
         status = resume_campaign(
-            run, settings or [], acknowledge_reuse=acknowledge_reuse, as_json=as_json
+            run,
+            settings or [],
+            leave_out=[*(leave_out or []), *(notes or [])],
+            acknowledge_reuse=acknowledge_reuse,
+            as_json=as_json,
         )
     raise typer.Exit(status)
 

@@ -12,6 +12,7 @@ from heldout.experiments.cli.entry import (
     JsonFlag,
     Ticker,
     Transcript,
+    end_unanswered,
     guarded,
     show,
 )
@@ -51,6 +52,7 @@ Probe = Annotated[
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of the calls; by default the run's, or 11.")]
 Usd = Annotated[float | None, typer.Option(help="Most USD to spend in all.")]
+WallS = Annotated[float | None, typer.Option(min=0.1, help="Most seconds to take in all.")]
 Threshold = Annotated[float | None, typer.Option(help="Flag below this score.")]
 Consultations = Annotated[
     Path | None,
@@ -92,6 +94,7 @@ def rerun_(
     seed: Seed = None,
     concurrency: Concurrency = CONCURRENCY,
     usd: Usd = None,
+    wall_s: WallS = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Re-run a block, unchanged, and its control along a ladder of reasoning budgets.
@@ -108,7 +111,7 @@ def rerun_(
         own = rungs.Rung(prompt.budget, prompt.samples)
         asked = rungs.rungs_asked(own, effort, max_tokens, samples)
         options = JudgeOptions(
-            model, models, temperature, seed=seed, concurrency=concurrency, usd=usd
+            model, models, temperature, seed=seed, concurrency=concurrency, usd=usd, wall_s=wall_s
         )
         with stop_requests() as stop:
             found: budget_probe.ProbeReport | rerun.RerunReport
@@ -128,6 +131,7 @@ def rerun_(
                     stop=stop,
                 )
         show(found.to_json() if as_json else found.text)
+    end_unanswered(found.unanswered)
 
 
 @app.command()
@@ -158,6 +162,7 @@ def calibrate(
     seed: Seed = None,
     concurrency: Concurrency = CONCURRENCY,
     usd: Usd = None,
+    wall_s: WallS = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Set a threshold on your own clean notes, and say what it promises."""
@@ -180,7 +185,16 @@ def calibrate(
                 Promise(false_alarms, confidence, method),
                 out,
                 session.JudgeOptions(
-                    model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
+                    model,
+                    models,
+                    temperature,
+                    max_tokens,
+                    effort,
+                    samples,
+                    seed,
+                    concurrency,
+                    usd,
+                    wall_s,
                 ),
                 errored=None if errored is None else notes(errored),
                 later=None if later is None else notes(later),
@@ -189,6 +203,7 @@ def calibrate(
                 stop=stop,
             )
         show(report.to_json() if as_json else report.text)
+    end_unanswered(report.unanswered)
 
 
 @app.command("apply")
@@ -218,6 +233,7 @@ def apply_(
     seed: Seed = None,
     concurrency: Concurrency = CONCURRENCY,
     usd: Usd = None,
+    wall_s: WallS = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Judge your notes and list the flags; stopped or killed, the same command goes on."""
@@ -236,7 +252,16 @@ def apply_(
                 NoteFile(notes, consultations, transcript == "present", table),
                 out,
                 JudgeOptions(
-                    model, models, temperature, max_tokens, effort, samples, seed, concurrency, usd
+                    model,
+                    models,
+                    temperature,
+                    max_tokens,
+                    effort,
+                    samples,
+                    seed,
+                    concurrency,
+                    usd,
+                    wall_s,
                 ),
                 threshold=threshold,
                 calibration=calibration,
@@ -246,6 +271,7 @@ def apply_(
                 stop=stop,
             )
         show(report.to_json() if as_json else report.text)
+    end_unanswered(report.counts.unanswered)
 
 
 @app.command("export")

@@ -33,7 +33,7 @@ from heldout.splits.heldout.vault import open_splits
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.students.calls.caller import never
 from heldout.students.calls.ledger import Caps, price_faults
-from heldout.students.calls.retry import CONCURRENCY
+from heldout.students.calls.retry import CONCURRENCY, Retry
 from heldout.students.calls.session import open_judging
 from heldout.students.designs.context import FACTS_BUDGET, Roles
 from heldout.students.designs.roster import ROSTER, Design, DesignGroup, find_design
@@ -69,6 +69,7 @@ class JudgeRequest:
     replicates: int = 1
     concurrency: int = CONCURRENCY
     caps: Caps = field(default_factory=Caps)
+    retry: Retry | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,11 @@ class JudgeReport:
         """What of the roles is simulated, role by role where some are not."""
         words = simulated_words({part: self.params[f"model.{part}"] for part in PARTS})
         return SIMULATED if words in (None, ALL_SIMULATED) else words
+
+    @property
+    def unanswered(self) -> dict[str, str]:
+        """Why a note got no reply from a design, by id of the note."""
+        return {id_: why for result in self.results for id_, why in result.unanswered.items()}
 
     def to_json(self) -> list[dict[str, Any]]:
         """One object a design."""
@@ -126,6 +132,7 @@ def judge_command(
             simulated_models(doubles),
             caps=request.caps,
             concurrency=request.concurrency,
+            retry=request.retry,
             stop=stop,
         ) as session,
     ):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from statistics import fmean
 from typing import Any, Protocol
@@ -23,14 +23,14 @@ from heldout.gepa.statistics.selection import Selection
 from heldout.gepa.statistics.slices import Axis, Slice, slices
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import CleanMeans, Note, NoteLabel
-from heldout.splits.errors import BadInput
+from heldout.splits.errors import BadInput, Unanswered
 from heldout.splits.hashing import sha256_json, sha256_text
 from heldout.students.calls.completion import CompletionClient
 from heldout.students.calls.session import all_answers
 from heldout.students.designs.context import FACTS_BUDGET, DesignContext, Roles
 from heldout.students.designs.roster import Design
 from heldout.students.models.chat import Budget
-from heldout.students.student import Judgement, Outcome
+from heldout.students.student import Judgement, Outcome, unanswered
 
 
 class Ledgered(CompletionClient, Protocol):
@@ -149,7 +149,10 @@ class DesignFigures(Measures):
 
 @dataclass(frozen=True)
 class DesignResult:
-    """One design on one set: `judgements[r][i]` is replicate r on note i of the set."""
+    """One design on one set: `judgements[r][i]` is replicate r on note i of the set.
+
+    `unanswered` are notes that no reply came for, by id, with why; another attempt asks them again.
+    """
 
     design: Design
     frame_sha256: str
@@ -157,6 +160,7 @@ class DesignResult:
     notes: NoteSet
     judgements: tuple[tuple[Judgement, ...], ...]
     costs: NoteCosts
+    unanswered: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def tables(self) -> tuple[ScoreTable, ...]:
@@ -223,7 +227,7 @@ class DesignResult:
     def to_json(self) -> dict[str, Any]:
         """The object `heldout judge --json` prints, with what else is known."""
         found: dict[str, Any] = plain(self.figures)
-        return found
+        return {**found, "unanswered": dict(self.unanswered)}
 
     def _slices(self, axis: Axis, select: Selection) -> dict[str, SliceOverRuns]:
         """Paired figures by value of `axis`, averaged over replicates."""
@@ -273,8 +277,9 @@ async def judge_design(
 ) -> DesignResult:
     """Judge every note of `notes` in every replicate, under `block` or the design's own.
 
-    Raises InfrastructureFailure, Stopped or CircuitOpen once the calls in flight are back; what was
-    bought is stored and a second attempt goes on from there.
+    A note that is never answered while others are is set aside. Raises InfrastructureFailure,
+    Stopped or CircuitOpen once the calls in flight are back; what was bought is stored and a second
+    attempt goes on from there.
     """
     students = [
         design.build(
@@ -288,11 +293,20 @@ async def judge_design(
         for student in students
         for note in notes.notes
     ]
-    judged = await all_answers(asked)
-    size = len(notes.notes)
+    answers = await all_answers(asked)
+    nothing = [answer for answer in answers if isinstance(answer, Unanswered)]
+    if nothing and len(nothing) == len(answers):
+        raise nothing[0]
+    size, frame = len(notes.notes), students[0].frame
+    missing = {
+        notes.notes[place % size].id: str(answer)
+        for place, answer in enumerate(answers)
+        if isinstance(answer, Unanswered)
+    }
+    judged = [unanswered(frame) if isinstance(a, Unanswered) else a for a in answers]
     runs = tuple(tuple(judged[i : i + size]) for i in range(0, len(judged), size))
     costs = note_costs(notes.labels, runs, caller.store)
-    return DesignResult(design, students[0].frame.sha256, sha256_text(text), notes, runs, costs)
+    return DesignResult(design, frame.sha256, sha256_text(text), notes, runs, costs, missing)
 
 
 def judge_roster(

@@ -17,7 +17,13 @@ from typing import Any
 from heldout.experiments.practice.apply_files import ApplyOutputs
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.note_rows import NoteFile, NoteRow, open_notes
-from heldout.experiments.practice.session import STORE, JudgeOptions, make_ready, tell_nobody
+from heldout.experiments.practice.session import (
+    STORE,
+    JudgeOptions,
+    make_ready,
+    tell_nobody,
+    unanswered_lines,
+)
 from heldout.experiments.practice.thresholds import ThresholdChoice, threshold_for
 from heldout.experiments.practice.verdicts import (
     DECIMALS,
@@ -31,10 +37,10 @@ from heldout.gepa.record.codec import plain
 from heldout.gepa.record.summary import SIMULATED_JUDGE
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.splits.benchmark import Note
-from heldout.splits.errors import BadInput, CallRefused
+from heldout.splits.errors import BadInput, Unanswered
 from heldout.splits.hashing import sha256_json
 from heldout.students.calls.caller import never
-from heldout.students.calls.ledger import Caps, Ledger
+from heldout.students.calls.ledger import Ledger
 from heldout.students.designs.facts import NoteLeaked
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome
@@ -43,8 +49,8 @@ CHUNK = 500
 """Notes that share a store handle: it remembers its calls, so it is exchanged now and then."""
 
 UNREADABLE = "unreadable"
-OF_ONE_NOTE = frozenset({"context_window"})
-"""Refusals that concern one note; others, such as a rejected key, would meet every note."""
+TOO_LONG = "context_window"
+"""The fault of a note that does not fit into the model, however often it is asked."""
 
 
 @dataclass
@@ -55,12 +61,21 @@ class ApplyProgress:
     flagged: int = 0
     without_score: int = 0
     unreadable: int = 0
+    unanswered: dict[str, str] = field(default_factory=dict)
+    """Notes that no reply came for, by id, with why."""
     reasons: Counter[str] = field(default_factory=Counter)
 
-    def see(self, status: str, verdict: Verdict | None, reason: str) -> None:
+    @property
+    def scored(self) -> int:
+        """Notes with a score."""
+        return self.notes - self.without_score - self.unreadable - len(self.unanswered)
+
+    def see(self, id_: str, status: str, verdict: Verdict | None, reason: str) -> None:
         """Count one row."""
         self.notes += 1
-        if status == UNREADABLE:
+        if status == Outcome.UNANSWERED:
+            self.unanswered[id_] = reason
+        elif status == UNREADABLE:
             self.unreadable += 1
             self.reasons[reason.partition(":")[0]] += 1
         elif verdict is None or verdict.score is None:
@@ -71,9 +86,10 @@ class ApplyProgress:
     def line(self, usd: float | None) -> str:
         """One line of progress."""
         cost = "USD unknown" if usd is None else f"USD {usd:.2f}"
+        left = f"{len(self.unanswered)} unanswered · " if self.unanswered else ""
         return (
             f"{self.notes} notes · {self.flagged} flagged · {self.without_score} without a score · "
-            f"{self.unreadable} unreadable · {cost}"
+            f"{self.unreadable} unreadable · {left}{cost}"
         )
 
 
@@ -92,12 +108,12 @@ class ApplyReport:
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys; `flagged` is a count over the notes with a score."""
-        scored = self.counts.notes - self.counts.without_score - self.counts.unreadable
         return {
             "notes": self.counts.notes,
-            "flagged": plain(Count(self.counts.flagged, scored)),
+            "flagged": plain(Count(self.counts.flagged, self.counts.scored)),
             "without_score": self.counts.without_score,
             "unreadable": self.counts.unreadable,
+            "unanswered": dict(self.counts.unanswered),
             "reasons": dict(self.counts.reasons),
             "notices": list(self.notices),
             "threshold": self.chosen.value,
@@ -114,6 +130,7 @@ class ApplyReport:
         """The same for a person."""
         lines = [*self.notices, self.counts.line(self.usd), self.chosen.sentence, self.standing]
         lines += [f"  {count} unreadable: {why}" for why, count in self.counts.reasons.items()]
+        lines += unanswered_lines(self.counts.unanswered)
         if self.simulated:
             lines.append(SIMULATED_JUDGE)
         return "\n".join([*lines, *(f"  {file}" for file in self.files)])
@@ -138,8 +155,9 @@ def apply(  # noqa: PLR0913
     budget of a second, dearer judging of what the first one flags. `unconfirmed` takes a prompt
     that no gate passed.
 
-    Raises BadInput before anything is written; Stopped, CircuitOpen or InfrastructureFailure in
-    between, after which the same call goes on.
+    A note that is never answered while others are is a row with the reason. Raises BadInput before
+    anything is written; Stopped, CircuitOpen or InfrastructureFailure in between, after which the
+    same call goes on.
     """
     prompt.require_confirmed(unconfirmed)
     dearer = [escalation] if escalation else []
@@ -149,14 +167,16 @@ def apply(  # noqa: PLR0913
     opened = open_notes(notes if isinstance(notes, NoteFile) else NoteFile(notes))
     if out.exists() and not out.is_dir():
         raise BadInput.one("--out", f"{out} is a file, a folder is needed")
-    counts, ledger = ApplyProgress(), Ledger(Caps(usd=options.usd))
+    counts, ledger = ApplyProgress(), Ledger(options.caps)
     config = JudgeConfig(prompt.block, ready.budget, ready.samples, chosen.value)
     name = sha256_json([prompt.sha256, ready.seed])[:16]
     with working_in(out), ApplyOutputs.into(out, prompt, judged_as, chosen) as outputs:
 
-        def take_in(row: NoteRow, verdict: Verdict | None, reason: str) -> None:
-            status = UNREADABLE if verdict is None else verdict.outcome
-            counts.see(status, verdict, reason)
+        def take_in(row: NoteRow, found: Verdict | NoVerdict) -> None:
+            verdict = found if isinstance(found, Verdict) else None
+            reason = found.reason if isinstance(found, NoVerdict) else ""
+            status = found.status if isinstance(found, NoVerdict) else found.outcome
+            counts.see(row.id, status, verdict, reason)
             outputs.write(row, status, verdict, reason)
             progress(counts.line(ledger.totals.usd))
 
@@ -181,10 +201,18 @@ def apply(  # noqa: PLR0913
     )
 
 
-TakeIn = Callable[[NoteRow, Verdict | None, str], None]
+@dataclass(frozen=True, slots=True)
+class NoVerdict:
+    """Why nothing is said of a note: it is `unreadable`, or `unanswered`."""
+
+    status: str
+    reason: str
+
+
+TakeIn = Callable[[NoteRow, Verdict | NoVerdict], None]
 """Told of every row in order, with its verdict or the reason why it has none."""
 
-Waiting = deque[tuple[NoteRow, asyncio.Task[Verdict | str] | None]]
+Waiting = deque[tuple[NoteRow, asyncio.Task[Verdict | NoVerdict] | None]]
 
 
 async def _judged(
@@ -207,23 +235,22 @@ async def _judged(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _next(waiting: Waiting) -> tuple[NoteRow, Verdict | None, str]:
+async def _next(waiting: Waiting) -> tuple[NoteRow, Verdict | NoVerdict]:
     row, task = waiting.popleft()
-    found = row.reason if task is None else await task
-    return (row, None, found) if isinstance(found, str) else (row, found, "")
+    return row, NoVerdict(UNREADABLE, row.reason) if task is None else await task
 
 
-async def _one(student: NoteJudge, row: NoteRow, config: JudgeConfig) -> Verdict | str:
+async def _one(student: NoteJudge, row: NoteRow, config: JudgeConfig) -> Verdict | NoVerdict:
     """The verdict on one note, or why this note cannot be judged."""
     assert row.note is not None  # rows without a note are not judged
     try:
         return await judge_note(student, row.note, config)
-    except CallRefused as refused:
-        if refused.kind not in OF_ONE_NOTE:
-            raise
-        return f"too long for the model: {refused.detail}"
+    except Unanswered as fault:
+        if fault.kind == TOO_LONG:
+            return NoVerdict(UNREADABLE, f"too long for the model: {fault.detail}")
+        return NoVerdict(Outcome.UNANSWERED, str(fault))
     except NoteLeaked as leaked:
-        return f"the transcript holds the note: {leaked}"
+        return NoVerdict(UNREADABLE, f"the transcript holds the note: {leaked}")
 
 
 def _chunks(rows: Iterable[NoteRow], size: int) -> Iterator[list[NoteRow]]:

@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt, from_run
 from heldout.experiments.practice.rung_judging import NullJournal, RungJudge
 from heldout.experiments.practice.rungs import Rung, RungResult
-from heldout.experiments.practice.session import JudgeOptions, make_ready, tell_nobody
+from heldout.experiments.practice.session import (
+    JudgeOptions,
+    make_ready,
+    tell_nobody,
+    unanswered_lines,
+)
 from heldout.experiments.runs.run_data import splits_of_run
 from heldout.experiments.runs.run_directory import working_in
 from heldout.gepa.candidates import Origin
@@ -67,6 +72,7 @@ class ProbeReport:
     pairs: PairKind
     winner: str | None
     simulated: bool
+    unanswered: Mapping[str, str]
 
     def order(self, rung: int) -> tuple[str, ...]:
         """Candidates at a rung, best first; ties by age, blocks without a figure left out."""
@@ -102,7 +108,7 @@ class ProbeReport:
     @property
     def text(self) -> str:
         """For a person."""
-        return "\n".join(self.sentences)
+        return "\n".join([*self.sentences, *unanswered_lines(self.unanswered)])
 
     def _best(self, rung: int) -> str:
         order = self.order(rung)
@@ -130,6 +136,7 @@ class ProbeReport:
             "winner": self.winner,
             "changes_at": [self.rungs[r].name for r in self.changes],
             "simulated": self.simulated,
+            "unanswered": dict(self.unanswered),
             "sentences": list(self.sentences),
         }
 
@@ -179,6 +186,7 @@ def budget_probe(
             primary_pairs(run.primary),
             None if run.winner is None else run.winner.id,
             ready.simulated,
+            judge.unanswered,
         )
         text = json.dumps(report.to_json(), indent=2) + "\n"
         (path / FILE).write_text(text, encoding="utf-8")

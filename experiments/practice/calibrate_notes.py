@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,14 @@ from heldout.experiments.practice.session import (
     PromptSession,
     make_ready,
     tell_nobody,
+    unanswered_lines,
 )
 from heldout.experiments.practice.verdicts import JudgeConfig, Verdict, judge_note
 from heldout.experiments.runs.run_directory import working_in
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.summary import SIMULATED_JUDGE
 from heldout.splits.benchmark import Note
-from heldout.splits.errors import BadInput
+from heldout.splits.errors import BadInput, Unanswered
 from heldout.splits.hashing import sha256_json
 from heldout.students.calls.caller import never
 from heldout.students.calls.session import all_answers
@@ -45,6 +46,8 @@ class CalibrationReport:
     standing: str
     simulated: bool
     usd: float | None
+    unanswered: Mapping[str, str]
+    """Notes that no reply came for, by id, with why: they are in no figure."""
     notices: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -56,6 +59,7 @@ class CalibrationReport:
             "standing": self.standing,
             "simulated": self.simulated,
             "usd": self.usd,
+            "unanswered": dict(self.unanswered),
         }
 
     @property
@@ -72,6 +76,7 @@ class CalibrationReport:
         if self.drift is not None:
             lines += ["later batch:", *self.drift.sentences]
         lines.append(self.standing)
+        lines += unanswered_lines(self.unanswered)
         if self.simulated:
             lines.append(SIMULATED_JUDGE)
         return "\n".join([*lines, str(self.file)])
@@ -110,7 +115,8 @@ def calibrate_command(  # noqa: PLR0913
     with working_in(out):
         with ready.opened(out / STORE, run_id, stop=stop) as session:
             config = JudgeConfig(prompt.block, ready.budget, ready.samples)
-            of_clean, of_errored, of_later = _scored(session, sets, config, progress)
+            scored = _scored(session, sets, config, progress)
+            of_clean, of_errored, of_later = scored.sets
             usd = session.judging.ledger.totals.usd
         found = calibrate(of_clean, promise, of_errored)
         drift = None
@@ -118,10 +124,26 @@ def calibrate_command(  # noqa: PLR0913
             drift = check_drift(found, of_later, clean=later_checked)
         file = out / f"{prompt.file_stem}.calibration.json"
         report = CalibrationReport(
-            found, judged_as, drift, file, prompt.standing, ready.simulated, usd, tuple(said)
+            found,
+            judged_as,
+            drift,
+            file,
+            prompt.standing,
+            ready.simulated,
+            usd,
+            scored.unanswered,
+            tuple(said),
         )
         _write(file, report)
     return report
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Scores by set of notes, and why a note has none."""
+
+    sets: Sequence[list[NoteScore]]
+    unanswered: Mapping[str, str]
 
 
 def _scored(
@@ -129,8 +151,11 @@ def _scored(
     sets: Sequence[Sequence[KindedNote]],
     config: JudgeConfig,
     progress: Callable[[str], None],
-) -> list[list[NoteScore]]:
-    """The scores of several sets of notes, in their order; a note in two of them is judged once."""
+) -> _Scored:
+    """The scores of several sets of notes, in their order; a note in two of them is judged once.
+
+    Raises InfrastructureFailure where none of the clean notes was answered.
+    """
     notes = {kinded.note.id: kinded.note for one_set in sets for kinded in one_set}
     total, done = sum(map(len, sets)), itertools.count(1)
 
@@ -140,14 +165,20 @@ def _scored(
         return verdict
 
     answers = session.judging.runner.run(all_answers(map(one, notes.values())))
-    verdicts = dict(zip(notes, answers, strict=True))
-    return [
+    found = dict(zip(notes, answers, strict=True))
+    verdicts = {id_: a for id_, a in found.items() if not isinstance(a, Unanswered)}
+    missing = {id_: a for id_, a in found.items() if isinstance(a, Unanswered)}
+    scored = [
         [
             NoteScore(k.note.id, k.note.consultation, verdicts[k.note.id].score, k.kind)
             for k in one_set
+            if k.note.id in verdicts
         ]
         for one_set in sets
     ]
+    if missing and not scored[0]:
+        raise next(iter(missing.values()))
+    return _Scored(scored, {id_: str(fault) for id_, fault in missing.items()})
 
 
 def _write(file: Path, report: CalibrationReport) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from heldout.experiments.practice.session import (
     config_of,
     make_ready,
     tell_nobody,
+    unanswered_lines,
 )
 from heldout.experiments.runs.run_data import splits_of_run
 from heldout.experiments.runs.run_directory import working_in
@@ -62,6 +63,8 @@ class RerunReport:
     files: tuple[Path, ...]
     exploratory: bool
     usd: float | None
+    unanswered: Mapping[str, str]
+    """Notes that no reply came for at some rung, by id, with why."""
 
     def to_json(self) -> dict[str, Any]:
         """The ladder, and what stands around it."""
@@ -69,6 +72,7 @@ class RerunReport:
             **self.ladder.to_json(),
             "exploratory": self.exploratory,
             "usd": self.usd,
+            "unanswered": dict(self.unanswered),
             "files": [str(file.resolve()) for file in self.files],
         }
 
@@ -84,6 +88,7 @@ class RerunReport:
             lines.append(f"  {step.rung.name:32} {ours} beside {theirs}{change}")
         if self.exploratory:
             lines.append("exploratory: beyond the planned looks, nothing here is a test")
+        lines += unanswered_lines(self.unanswered)
         if ladder.simulated:
             lines.append(SIMULATED_JUDGE)
         return "\n".join([*lines, *(f"  {file}" for file in self.files)])
@@ -173,7 +178,7 @@ def rerun(  # noqa: PLR0913
             simulated=ready.simulated,
         )
         files = write_ladder(ladder, out, prompt, clean_means=notes.clean_means)
-    return RerunReport(ladder, files, judge.exploratory, usd)
+    return RerunReport(ladder, files, judge.exploratory, usd, judge.unanswered)
 
 
 def default_out(prompt: LoadedPrompt, rungs: Sequence[Rung], on: RerunOn) -> Path:

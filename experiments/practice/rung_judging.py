@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from heldout.experiments.judging.costs import judging_cost
 from heldout.experiments.practice.rungs import Rung, RungResult
 from heldout.experiments.practice.session import PromptSession, ReadyPrompt
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, digest
+from heldout.gepa.leaving_out import LeaveOut
 from heldout.gepa.record.events import Deterministic
 from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.spending import Spending, Spent
@@ -17,19 +18,22 @@ from heldout.splits.benchmark import Note
 from heldout.splits.hashing import sha256_text
 from heldout.splits.heldout.looks import LookKind, LookRequest, LookResult, NoteResult, target_id
 from heldout.splits.heldout.vault import OpenLook, Vault
+from heldout.students.student import Outcome
 
 
 @dataclass
 class RungJudge:
     """Judges blocks at rungs, each `replicates` times.
 
-    `exploratory` becomes True once a look went beyond the plan.
+    `exploratory` becomes True once a look went beyond the plan. `unanswered` are the notes that no
+    reply came for, by id, with why.
     """
 
     ready: ReadyPrompt
     session: PromptSession
     replicates: int = 1
     exploratory: bool = False
+    unanswered: dict[str, str] = field(default_factory=dict)
 
     def on_notes(self, block: str, rung: Rung, notes: Sequence[Note]) -> RungResult:
         """`block` at `rung` on `notes`."""
@@ -51,7 +55,9 @@ class RungJudge:
             if not look.own:
                 return _stored(look, vault)
             evaluations = self._evaluations(block, rung, look.notes)
-            look.close(_look_result(evaluations))
+            if not any(Outcome.UNANSWERED in e.violations.values() for e in evaluations):
+                # An open look is one's own: the same rerun asks what is missing and closes it.
+                look.close(_look_result(evaluations))
             return self._result(evaluations)
 
     def _evaluations(self, block: str, rung: Rung, notes: Sequence[Note]) -> list[Evaluation]:
@@ -61,13 +67,16 @@ class RungJudge:
             self.session.judging.runner,
             journal=NullJournal(),
             spending=Spending(lambda _: Spent()),
+            left_out=LeaveOut(allowed=None),
         )
-        return [
+        found = [
             evaluator.judge(
                 block, notes, Occasion(Purpose.CONFIRM, "rerun", replicate=r), samples=rung.samples
             )
             for r in range(self.replicates)
         ]
+        self.unanswered |= {id_: str(why) for id_, why in evaluator.unanswered.items()}
+        return found
 
     def _result(self, evaluations: Sequence[Evaluation]) -> RungResult:
         keys = [

@@ -17,7 +17,7 @@ from heldout.splits.errors import BadInput
 from heldout.students.calls.caller import never
 from heldout.students.calls.completion import CompletionClient
 from heldout.students.calls.ledger import Caps, Ledger, price_faults
-from heldout.students.calls.retry import CONCURRENCY
+from heldout.students.calls.retry import CONCURRENCY, Retry
 from heldout.students.calls.session import JudgingSession, open_judging
 from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import find_design
@@ -38,8 +38,8 @@ class JudgeOptions:
     """What a person may choose for any judging; None takes what the prompt came with.
 
     `model` is a name in the pins file `models`; `effort` `-` sends none; `samples` make one
-    judging; without a `seed` it is that of the prompt's run, else 11; `usd` is the most to spend.
-    `doubles` replace simulated models, for tests.
+    judging; without a `seed` it is that of the prompt's run, else 11; `usd` and `wall_s`
+    (seconds) are the most to spend. `doubles` replace simulated models, for tests.
     """
 
     model: str | None = None
@@ -51,7 +51,14 @@ class JudgeOptions:
     seed: int | None = None
     concurrency: int = CONCURRENCY
     usd: float | None = None
+    wall_s: float | None = None
+    retry: Retry | None = None
     doubles: Mapping[str, ChatModel] = field(default_factory=dict)
+
+    @property
+    def caps(self) -> Caps:
+        """The most to spend."""
+        return Caps(usd=self.usd, wall_s=self.wall_s)
 
     def budget_for(self, prompt: LoadedPrompt) -> Budget:
         """What one call may spend."""
@@ -132,12 +139,24 @@ class ReadyPrompt:
             run_id,
             [self.model],
             simulated_models(self.options.doubles),
-            caps=Caps(usd=self.options.usd),
+            caps=self.options.caps,
             ledger=ledger,
             concurrency=self.options.concurrency,
+            retry=self.options.retry,
             stop=stop,
         ) as session:
             yield PromptSession(session, self.student(session.caller))
+
+
+def unanswered_lines(unanswered: Mapping[str, str]) -> list[str]:
+    """What is said at the end of notes that no reply came for, by id, with why."""
+    if not unanswered:
+        return []
+    what = "1 note was" if len(unanswered) == 1 else f"{len(unanswered)} notes were"
+    return [
+        f"{what} not answered and left aside; the same command asks again:",
+        *(f"  {id_}: {why}" for id_, why in unanswered.items()),
+    ]
 
 
 def tell_nobody(line: str) -> None:
@@ -172,7 +191,7 @@ def make_ready(
     if options.temperature is not None:
         pin = replace(pin, temperature=options.temperature)
     model = replace(model, pin=pin)
-    faults = price_faults({"judge": pin}, Caps(usd=options.usd))
+    faults = price_faults({"judge": pin}, options.caps)
     for wanted in [budget] if budgets is None else budgets:
         faults += model_faults(model, wanted, "--effort")
     if faults:

@@ -119,7 +119,7 @@ class Recorder:
         if time.monotonic() >= self._next_update:
             self._write_parent({})
             self._next_update = time.monotonic() + BETWEEN_S
-        self._write_children(self._unwritten)
+        self._write_children(list(dict.fromkeys(self._unwritten)))
         self._unwritten = []
 
     def finish(self) -> None:

@@ -14,7 +14,7 @@ from heldout.gepa.confirmation import Confirmation, HeldoutScores
 from heldout.gepa.gate.decision import Decision
 from heldout.gepa.gate.settings import GateSettings
 from heldout.gepa.record.codec import plain
-from heldout.gepa.record.events import GateEvent, HeldoutMeasures
+from heldout.gepa.record.events import GateEvent, HeldoutMeasures, LeftOutEvent
 from heldout.gepa.record.kinds import FinishReason
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.judged import Judged
@@ -163,8 +163,12 @@ def card_body(
     run: Mapping[str, Any],
     spent: Spent,
     caveats: Sequence[str],
+    left_out: Sequence[LeftOutEvent] = (),
 ) -> dict[str, Any]:
-    """The card: `run` (hashes, models, budget), threshold, figures, looks, cost, caveats."""
+    """The card: `run` (hashes, models, budget), threshold, figures, looks, cost, caveats.
+
+    `left_out` are the notes that went unanswered; without any the card does not speak of them.
+    """
     heldout = decision.heldout
     assert heldout is not None  # nothing is emitted without a look
     frozen = heldout.winner.at_threshold
@@ -189,7 +193,23 @@ def card_body(
         "looks": heldout.looks,
         "spent": plain(spent.rounded()),
         "does_not_show": [*caveats, *decision.caveats, *unseen],
+        **({"left_out": left_out_rows(left_out)} if left_out else {}),
     }
+
+
+def left_out_rows(left_out: Sequence[LeftOutEvent]) -> list[dict[str, Any]]:
+    """What a card says of notes that went unanswered, each once a block."""
+    rows = {
+        (event.note, event.candidate): {
+            "note": event.note,
+            "split": event.split,
+            "candidate": event.candidate,
+            "fault": event.fault,
+            "counts_as": "left every figure" if event.under_baseline else "a loss of the candidate",
+        }
+        for event in left_out
+    }
+    return list(rows.values())
 
 
 def _overruled(decision: Decision, confirmation: Confirmation) -> Decision:

@@ -179,6 +179,31 @@ class EvaluationEvent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeftOutEvent:
+    """A note was not answered in an evaluation, and a person had let the run go on without it."""
+
+    event_kind: ClassVar[EventKind] = EventKind.LEFT_OUT
+
+    note: str
+    split: str
+    purpose: Purpose
+    candidate: str | None
+    """Id of the candidate; None for the baseline on held-out."""
+    iteration: int
+    replicate: int
+    block_sha256: str
+    fault: str
+    """Kind of fault that the last request ended in."""
+    under_baseline: bool
+    """True where it failed under the baseline too: its pairs leave every figure from here on.
+    False: it counts as unanswered for this block alone, a loss."""
+    spent: Spent
+    """What asking the baseline cost, and the pairs that left."""
+    bought_by: Annotated[str | None, Unwritten] = None
+    """The run that bought the look in which it failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CandidateEvent:
     """One seed or proposal."""
 
@@ -356,6 +381,7 @@ Deterministic = (
     | PhaseEvent
     | LookEvent
     | EvaluationEvent
+    | LeftOutEvent
     | ControlEvent
     | CandidateEvent
     | IterationEvent

@@ -118,6 +118,11 @@ class RunJournal:
             raise BadInput.one(str(path), f"cannot be written ({error.strerror})") from error
 
     @property
+    def on_record(self) -> tuple[Event, ...]:
+        """The events that stood in it when it was opened."""
+        return tuple(self._recorded)
+
+    @property
     def replaying(self) -> bool:
         """True while events on record are still ahead."""
         return any(not event.is_remark for event in self._recorded[self._cursor :])

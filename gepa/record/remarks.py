@@ -41,6 +41,8 @@ class OpenedEvent:
     """Digest of the resolved configuration as it stands in `config.yaml`."""
     raised: tuple[str, ...] = ()
     """Caps raised for this session, as `budget.<cap>=<value>`."""
+    left_out: Annotated[tuple[str, ...], Unwritten] = ()
+    """Notes that may go unanswered from this session on."""
     family: Family | None = None
     """Targets declared together with this run's own."""
     student: ModelFacts
@@ -84,6 +86,8 @@ class StoppedEvent:
     finish_reason: FinishReason
     exit_status: int
     message: str
+    unanswered: Annotated[Mapping[str, str] | None, Unwritten] = None
+    """Kind of fault by id, for notes that were not answered; resume may leave these out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +132,8 @@ class CallsEvent:
     """Failed requests by kind of fault."""
     maybe_twice: tuple[str, ...]
     """Calls in flight when the last session died."""
+    abandoned: Annotated[tuple[str, ...], Unwritten] = ()
+    """Calls in flight when time was up; they may be bought again."""
     replies: AllReplies
 
 

@@ -18,6 +18,7 @@ from heldout.gepa.record.events import (
     ControlEvent,
     EvaluationEvent,
     IterationEvent,
+    LeftOutEvent,
     PartitionEvent,
     SettingsEvent,
 )
@@ -66,6 +67,8 @@ class RunEvents:
         self.looks: list[LookEvent] = []
         self.evaluations: list[EvaluationEvent] = []
         self.raised: list[str] = []
+        self.allowed: list[str] = []
+        self.left_out: list[LeftOutEvent] = []
         self.moments: dict[str, Moment] = {}
         self._newest: dict[type, Any] = {}
         self._opened: OpenedEvent | None = None
@@ -97,6 +100,7 @@ class RunEvents:
         match body:
             case ResumedEvent():
                 self.raised += body.raised
+                self.allowed += body.left_out
             case OpenedEvent():
                 self._opened = self._opened or body
             case PartitionEvent():
@@ -110,6 +114,9 @@ class RunEvents:
             case EvaluationEvent():
                 self.evaluations.append(body)
                 self._occasions.setdefault((body.purpose, body.candidate, body.iteration), body)
+                self._calls += body.spent.calls
+            case LeftOutEvent():
+                self.left_out.append(body)
                 self._calls += body.spent.calls
             case CandidateEvent():
                 self.candidates[body.id] = body
@@ -158,8 +165,11 @@ class RunEvents:
         return None if scores is None else self.table(scores)
 
     def table(self, scores: Scores) -> ScoreTable:
-        """Scores by note id as a table."""
-        return ScoreTable.of([self.labels[id_] for id_ in scores], scores)
+        """Scores by note id as a table, without the pairs that left every figure."""
+        gone = {event.note for event in self.left_out if event.under_baseline}
+        labels = [self.labels[id_] for id_ in scores]
+        kept = [label for label in labels if not {label.id, label.twin} & gone]
+        return ScoreTable.of(kept, scores)
 
     @property
     def settings(self) -> SettingsEvent | None:

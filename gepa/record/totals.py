@@ -14,6 +14,7 @@ from heldout.gepa.record.events import (
     EvaluationEvent,
     FinishedEvent,
     IterationEvent,
+    LeftOutEvent,
 )
 from heldout.gepa.record.remarks import AllReplies, CallsEvent, OpenedEvent
 from heldout.gepa.spending import Spent
@@ -77,7 +78,7 @@ def cost_of(events: Sequence[Event]) -> RunCost:
         match event.body:
             case FinishedEvent(spent=spent) | IterationEvent(spent=spent):
                 total, later = spent, Spent()
-            case EvaluationEvent(spent=spent):
+            case EvaluationEvent(spent=spent) | LeftOutEvent(spent=spent):
                 later = later + spent
     spent = (total + later).rounded()
     return RunCost(spent.calls, spent.tokens, spent.usd, round(_wall_seconds(events), 3))
@@ -95,6 +96,7 @@ def calls_of(events: Sequence[Event]) -> CallsEvent:
         from_store=sum(s.from_store for s in sessions),
         faults=dict(sorted(faults.items())),
         maybe_twice=tuple(call for s in sessions for call in s.maybe_twice),
+        abandoned=tuple(call for s in sessions for call in s.abandoned),
         replies=sessions[-1].replies if sessions else AllReplies(stages={}, blocks=()),
     )
 

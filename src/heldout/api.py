@@ -78,17 +78,19 @@ def resume(
     run_dir: AnyPath,
     *,
     budget: Mapping[str, Any] | None = None,
+    leave_out: Sequence[str] = (),
     acknowledge_reuse: bool = False,
     observers: Sequence[Observer] = (),
 ) -> Run:
     """Continue a stopped, failed or killed run; a finished one is given back as it is.
 
     `budget` raises hard caps, such as `{"calls": 5000, "student": {"usd": 3}}`; None lifts one.
+    `leave_out` are ids of notes that the stop named: the run goes on without their answers.
     Everything else is as in `run`.
     """
     settings = tuple(_settings("budget", budget or {}))
     options = RunOptions(acknowledge_reuse, observers=tuple(observers))
-    return _ended(lambda: resume_run(Path(run_dir), settings, options))
+    return _ended(lambda: resume_run(Path(run_dir), settings, options, tuple(leave_out)))
 
 
 def judge(  # noqa: PLR0913

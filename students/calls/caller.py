@@ -2,8 +2,9 @@
 
 It asks each question once, however many judgements want the answer; looks in the store first;
 keeps the hard caps by reservation; bounds what is in flight; asks again after a fault of
-infrastructure, under a deadline and without changing the question; and stops for good when
-everything fails. Calls in flight are never abandoned: a stop lets them finish and be stored.
+infrastructure, under a deadline and without changing the question; sets one item aside that fails
+while others are answered; and stops for good when everything fails. A stop lets calls in flight
+finish and be stored; only when time is up are they abandoned, a moment later.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from heldout.splits.errors import (
     RefusedAtStart,
     StopRequested,
     StoreUnavailable,
+    Unanswered,
 )
 from heldout.students.calls.call import CallSpec, describe
 from heldout.students.calls.ledger import Ledger, Reservation
-from heldout.students.calls.retry import Breaker, Retry
+from heldout.students.calls.retry import Breaker, Retry, is_own
 from heldout.students.calls.store import CallStore, Reuse
 from heldout.students.calls.store_rows import StoredCall
 from heldout.students.calls.warming import Prefixes
@@ -33,18 +35,26 @@ from heldout.students.models.chat import ChatModel, ChatReply, ConnectedModel
 STOP_POLL_S = 0.25
 """How soon a call that waits to ask again notices that the run should stop."""
 
+GRACE_S = 1.0
+"""How long calls in flight may still take once `budget.wall_s` is over: they are paid for."""
+
+OF_ONE_ITEM = frozenset({"context_window", "bad_request"})
+"""Refusals that concern one question; others, such as a rejected key, would meet every one."""
+
 
 @dataclass
 class CallCounts:
     """What a session did: calls answered by a model, from the store, and faults by kind.
 
-    `requests` are all that were sent; `requests - made` of them failed.
+    `requests` are all that were sent; `requests - made` of them failed. `abandoned` are those in
+    flight when time was up, in words: they may be bought again.
     """
 
     requests: int = 0
     made: int = 0
     from_store: int = 0
     faults: Counter[str] = field(default_factory=Counter)
+    abandoned: list[str] = field(default_factory=list)
 
 
 def never() -> str | None:
@@ -80,6 +90,8 @@ class Caller:
         self._connected = {n for n, model in models.items() if isinstance(model, ConnectedModel)}
         self._in_flight: dict[str, _Flight] = {}
         self._over: StoreUnavailable | CallRefused | None = None
+        self._set_aside: dict[str, Unanswered] = {}
+        self._answered = Counter(_provider(call.model) for call in store.calls())
         self._breaker = Breaker(self._retry)
         self._prefixes = Prefixes()
 
@@ -87,8 +99,9 @@ class Caller:
         """The reply to `spec`, from the store or bought now.
 
         Raises StopRequested, HardCapReached, CircuitOpen or StoreUnavailable, after which the
-        run can be resumed; InfrastructureFailure when the deadline passed without a reply;
-        CallRefused when asking again is no use; CallMissing in a replay.
+        run can be resumed; Unanswered when this question is set aside, InfrastructureFailure when
+        the deadline passed without a reply; CallRefused when asking again is no use; CallMissing
+        in a replay.
         """
         self._check()
         flight = self._in_flight.get(spec.key)
@@ -98,6 +111,8 @@ class Caller:
                 return stored
             if self.store.reuse is Reuse.REPLAY:
                 raise CallMissing(describe(spec), self.store.name)
+            if spec.key in self._set_aside:
+                raise self._set_aside[spec.key].with_traceback(None)
             flight = self._take_off(spec)
         return await flight.wait()
 
@@ -139,6 +154,7 @@ class Caller:
             while stored is None:
                 async with slots:
                     self._check()
+                    self.ledger.check_time()
                     mine = self._lease(spec)
                     # The neighbour may have stored it between our look and our lease.
                     stored = self._from_store(spec) if self._shares else None
@@ -184,22 +200,24 @@ class Caller:
         while (left := end - time.monotonic()) > 0:
             await asyncio.sleep(min(left, STOP_POLL_S))
             self._check()
-        flight.used_s += flight.wait_s
+            self.ledger.check_time()
+        flight.waited()
 
     async def _ask(self, spec: CallSpec, flight: _Flight) -> StoredCall | None:
         """Send one request; None after a fault that is worth another one."""
-        started = time.monotonic()
+        started, provider = time.monotonic(), _provider(spec.pin.id)
         self.counts.requests += 1
-        flight.asking = True
+        flight.sent(self._answered[provider])
         try:
             reply = await self._reply(spec)
         except InfrastructureFailure as error:
-            flight.used_s += time.monotonic() - started
+            flight.failed(error, time.monotonic() - started)
             self._failed(spec, flight, error)
             return None
         finally:
             flight.asking = False
         self._breaker.succeeded()
+        self._answered[provider] += 1
         latency_s = time.monotonic() - started
         try:
             stored = self.store.put(spec, reply, latency_s=latency_s, elapsed_s=self.ledger.wall_s)
@@ -212,10 +230,14 @@ class Caller:
         return stored
 
     async def _reply(self, spec: CallSpec) -> ChatReply:
+        may_take = min(self._retry.request_s, self.ledger.left_s + GRACE_S)
         try:
-            async with asyncio.timeout(self._retry.request_s):
+            async with asyncio.timeout(may_take):
                 return await self._models[spec.pin.id].complete(spec.request)
         except TimeoutError:
+            if self.ledger.left_s <= 0:
+                self.counts.abandoned.append(describe(spec))
+                self.ledger.check_time()
             raise InfrastructureFailure(
                 f"no reply within {self._retry.request_s:g} s", kind="timeout"
             ) from None
@@ -223,35 +245,84 @@ class Caller:
     def _failed(self, spec: CallSpec, flight: _Flight, error: InfrastructureFailure) -> None:
         """Count a fault and set how long to wait; raises when waiting is no use."""
         self.counts.faults[error.kind] += 1
+        of_item, others = not spec.stage.keeps_messages, self._answered[_provider(spec.pin.id)]
         if not error.transient:
+            if of_item and error.kind in OF_ONE_ITEM and (others or error.kind == "context_window"):
+                raise self._put_aside(spec, flight, error) from error
             # The run cannot be finished as it is, so nothing more is sent.
             begun = self.counts.made or self.counts.from_store
             refused = CallRefused if begun else RefusedAtStart
             self._over = refused(describe(spec), error.kind, str(error))
             raise self._over from error
-        self._breaker.failed(error)
+        most = self._breaker.most_of_one_item if of_item else flight.failures
+        if not others or (others == flight.others and flight.failures <= most):
+            self._breaker.failed(error)
         self._check()
-        flight.failures += 1
         flight.wait_s = self._retry.wait_s(spec.key, flight.failures, error.retry_after)
+        if of_item and others and is_own(error) and flight.is_hopeless(self._retry):
+            raise self._put_aside(spec, flight, error) from error
         if flight.used_s + flight.wait_s > self._retry.deadline_s:
-            raise InfrastructureFailure(
-                f"{describe(spec)}: gave up after {flight.failures} requests: {error}",
-                kind=error.kind,
-            ) from error
+            raise self._given_up(spec, flight, error) from error
+
+    def _put_aside(
+        self, spec: CallSpec, flight: _Flight, error: InfrastructureFailure
+    ) -> Unanswered:
+        """What is told of a question that is not asked again in this session."""
+        found = Unanswered(describe(spec), flight.failures, error)
+        self._set_aside[spec.key] = found
+        return found
+
+    def _given_up(
+        self, spec: CallSpec, flight: _Flight, error: InfrastructureFailure
+    ) -> InfrastructureFailure:
+        """What ends a call whose deadline has passed."""
+        self._breaker.gave_up(error)
+        if not spec.stage.keeps_messages:
+            return self._put_aside(spec, flight, error)
+        asked = "1 request" if flight.failures == 1 else f"{flight.failures} requests"
+        message = f"{describe(spec)}: gave up after {asked}: {error}"
+        return InfrastructureFailure(message, kind=error.kind)
 
 
 class _Flight:
     """One call on its way: how often it failed, and the seconds of its deadline that are used.
 
-    Waiting for a free slot uses nothing: a long queue is no fault of the provider.
+    `others` is how many calls its provider had answered when it was first sent; `own` counts the
+    faults that may be the question's own, `own_s` the seconds spent on them. Waiting for a free
+    slot uses nothing: a long queue is no fault of the provider.
     """
 
     task: asyncio.Task[StoredCall]
 
     def __init__(self) -> None:
         self.failures, self.used_s, self.wait_s = 0, 0.0, 0.0
+        self.own, self.own_s, self._last_is_own = 0, 0.0, False
+        self.others: int | None = None
         self.asking = False
         self._waiters = 0
+
+    def sent(self, answered: int) -> None:
+        """A request goes out, when its provider has answered so many calls."""
+        self.asking = True
+        self.others = answered if self.others is None else self.others
+
+    def failed(self, error: InfrastructureFailure, took_s: float) -> None:
+        """The request came back without a reply after so many seconds."""
+        self.failures += 1
+        self.used_s += took_s
+        self._last_is_own = is_own(error)
+        if self._last_is_own:
+            self.own += 1
+            self.own_s += took_s
+
+    def waited(self) -> None:
+        """The wait before the next request is over."""
+        self.used_s += self.wait_s
+        self.own_s += self.wait_s if self._last_is_own else 0.0
+
+    def is_hopeless(self, retry: Retry) -> bool:
+        """True once its own faults were as many, or took as long, as one item is given."""
+        return self.own >= retry.item_failures or self.own_s + self.wait_s > retry.item_s
 
     async def wait(self) -> StoredCall:
         """The stored call; a waiter that is cancelled takes with it only a call not yet sent."""

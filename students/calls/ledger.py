@@ -8,6 +8,7 @@ again with the calls in the store.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -169,6 +170,18 @@ class Ledger:
         """Seconds the run has been going, over all its sessions up to their last stored call."""
         return self._before_s + self._clock() - self._started
 
+    @property
+    def left_s(self) -> float:
+        """Seconds until `budget.wall_s`, infinite without one."""
+        limit = self.caps.wall_s
+        return math.inf if limit is None else limit - self.wall_s
+
+    def check_time(self) -> None:
+        """Raise HardCapReached once `budget.wall_s` is over."""
+        limit = self.caps.wall_s
+        if limit is not None and self.left_s <= 0:
+            raise HardCapReached("wall_s", limit)
+
     def charge(self, stored: StoredCall) -> bool:
         """Book a stored call; False if it was booked before. Never counts a call twice."""
         mark = (stored.run_id, stored.key)
@@ -223,9 +236,7 @@ class Ledger:
             self._wake()
 
     def _fits(self, reservation: Reservation) -> bool:
-        limit = self.caps.wall_s
-        if limit is not None and self.wall_s >= limit:
-            raise HardCapReached("wall_s", limit)
+        self.check_time()
         for prefix, account in (("", self._whole), *self._named_accounts(reservation.role)):
             if account.blocked(reservation.amount, account.reserved) is None:
                 continue

@@ -11,6 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
+from heldout.splits.errors import HardCapReached, Unanswered
 from heldout.students.calls.caller import Caller, never
 from heldout.students.calls.ledger import Caps, Ledger
 from heldout.students.calls.retry import CONCURRENCY, Retry
@@ -62,16 +63,33 @@ def open_judging(  # noqa: PLR0913
         opened = runner.run(opening.__aenter__())
         stack.callback(lambda: runner.run(opening.__aexit__(None, None, None)))
         caller = Caller(opened, store, ledger, concurrency=concurrency, stop=stop, retry=retry)
-        yield JudgingSession(store, ledger, caller, runner)
+        try:
+            yield JudgingSession(store, ledger, caller, runner)
+        except Exception as error:
+            runner.run(caller.drain())
+            if isinstance(error, HardCapReached):
+                error.abandoned = len(caller.counts.abandoned)
+            raise
+        # A question may have failed while others of its judgement were still on their way.
+        runner.run(caller.drain())
 
 
-async def all_answers(questions: Iterable[Awaitable[Result]]) -> list[Result]:
-    """The results of all `questions`, asked at once; the gravest fault where one has failed.
+async def all_answers(questions: Iterable[Awaitable[Result]]) -> list[Result | Unanswered]:
+    """What came of all `questions`, asked at once: their results, or why one item has none.
 
-    Every call in flight comes back before a fault is raised, so that its reply is stored.
+    Raises the gravest of any other faults, once every call in flight has come back, so that its
+    reply is stored.
     """
     answers = await asyncio.gather(*questions, return_exceptions=True)
-    faults = [answer for answer in answers if isinstance(answer, BaseException)]
+    faults = [
+        answer
+        for answer in answers
+        if isinstance(answer, BaseException) and not isinstance(answer, Unanswered)
+    ]
     if faults:
         raise max(faults, key=lambda fault: getattr(fault, "exit_status", 0))
-    return [answer for answer in answers if not isinstance(answer, BaseException)]
+    return [
+        answer
+        for answer in answers
+        if isinstance(answer, Unanswered) or not isinstance(answer, BaseException)
+    ]

@@ -151,7 +151,7 @@ def test_a_retry_after_beyond_the_deadline_gives_up_at_once(store):
     model = ScriptedModel(answer)
     (error,) = results(calling(store, model), [spec()])
     assert isinstance(error, InfrastructureFailure)
-    assert "gave up after 1 requests" in str(error)
+    assert "gave up after 1 request:" in str(error)
     assert len(model.requests) == 1
     assert len(store) == 0
 
