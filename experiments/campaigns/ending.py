@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 from heldout.experiments.campaigns.calls_told import calls_lines
+from heldout.gepa.record.remarks import StoppedEvent
 from heldout.gepa.record.run import Run
+from heldout.gepa.record.summary import left_out_in_words
 
 MODULE = "heldout.experiments.cli.main"
 
@@ -32,6 +34,7 @@ def status_text(run: Run) -> str:
         f"spent: {cost.calls} calls, {cost.tokens} tokens, USD {usd}, {cost.wall_s:.0f} s",
         *calls_lines(run.calls),
         *_figures(run),
+        *left_out_in_words(run.left_out),
         *([run.simulated_words] if run.simulated_words else []),
         *_next_step(run),
         f"lineage {run.lineage_sha256}",
@@ -56,7 +59,12 @@ def _next_step(run: Run) -> list[str]:
     match run.status:
         case "stopped" | "failed":
             why = STOPPED.get(run.finish_reason or "", run.finish_reason)
-            return [f"it stopped because {why}; continue: {again}"]
+            lines = [f"it stopped because {why}; continue: {again}"]
+            stopped = run.newest(StoppedEvent)
+            if stopped is not None and stopped.unanswered:
+                notes = " ".join(stopped.unanswered)
+                lines.append(f"or without the notes that it named: {again} --leave-out {notes}")
+            return lines
         case "running":
             return [f"if no process is at work on it: {again}"]
     return []
@@ -70,6 +78,7 @@ def ending(run: Run) -> str:
         lines.append(f"Search:   {run.unusable_words}")
     lines += [f"Calls:    {line}" for line in calls_lines(run.calls)]
     lines += [f"          but {line}" for line in run.caveats]
+    lines += [f"Left out: {line}" for line in left_out_in_words(run.left_out)]
     if run.simulated_words:
         lines.append(f"          {run.simulated_words}")
     if run.prompt_file:

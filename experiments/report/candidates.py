@@ -171,8 +171,8 @@ def _against(run: Run, body: CandidateEvent, parent: str, policy: TextPolicy) ->
 def _minibatch(run: Run, body: CandidateEvent) -> tuple[NoteLine, ...]:
     """The errored notes of the minibatch, under each parent and under the child."""
     at = body.iteration
-    parents = [_scores(run.evaluation(Purpose.PARENT, id_, at)) for id_ in body.parents]
-    child = _scores(run.evaluation(Purpose.CHILD, body.id, at))
+    parents = [_scores(run, run.evaluation(Purpose.PARENT, id_, at)) for id_ in body.parents]
+    child = _scores(run, run.evaluation(Purpose.CHILD, body.id, at))
     notes = next((scores for scores in parents if scores), {})
     labels = [run.labels[id_] for id_ in notes if not run.labels[id_].is_clean]
     ordered = sorted(labels, key=lambda x: (x.consultation, x.note_class, x.id))
@@ -182,8 +182,8 @@ def _minibatch(run: Run, body: CandidateEvent) -> tuple[NoteLine, ...]:
     )
 
 
-def _scores(evaluation: EvaluationEvent | None) -> Scores | None:
-    return None if evaluation is None else evaluation.scores
+def _scores(run: Run, evaluation: EvaluationEvent | None) -> Scores | None:
+    return None if evaluation is None else run.in_figures(evaluation.scores)
 
 
 def _standing(label: NoteLabel, scores: Scores | None) -> NoteStanding | None:

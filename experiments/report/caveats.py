@@ -11,6 +11,7 @@ from heldout.experiments.report.words import number, signed
 from heldout.gepa.gate.decision import Finding
 from heldout.gepa.gate.rules import UNTESTED
 from heldout.gepa.record.run import Run
+from heldout.gepa.record.summary import left_out_in_words
 from heldout.gepa.statistics.agreement.length import length_following
 from heldout.gepa.statistics.tests.sides import SideState
 
@@ -108,6 +109,7 @@ def _process(run: Run) -> Iterator[str]:
     opened = run.opened
     if run.raised:
         yield f"Caps were raised after the start: {', '.join(run.raised)}."
+    yield from map(_sentence, left_out_in_words(run.left_out))
     if opened.reuse != "off":
         yield f"Calls of other runs were used (store.reuse {opened.reuse})."
     if opened.dirty:

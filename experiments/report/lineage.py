@@ -67,11 +67,9 @@ def _data(run: Run, reflections: Reflections, policy: TextPolicy) -> Json:
 
 def _accept_notes(run: Run) -> list[str]:
     """Errored notes of accept, in the order of every `wins` string."""
-    return [
-        id_
-        for id_, split in run.split_of.items()
-        if split == "accept" and not run.labels[id_].is_clean
-    ]
+    accept = [id_ for id_, split in run.split_of.items() if split == "accept"]
+    kept = run.in_figures(dict.fromkeys(accept))
+    return [id_ for id_ in kept if not run.labels[id_].is_clean]
 
 
 def _facts(run: Run, found: CandidatePage) -> Json:

@@ -153,11 +153,14 @@ class RunEvents:
         return self._occasions.get((purpose, candidate, iteration))
 
     def accept_scores(self, id_: str) -> Scores | None:
-        """Accept scores of a candidate by note id; None where it did not enter."""
+        """Accept scores of a candidate by note id; None where it did not enter.
+
+        As for every figure, without the pairs that were left out of all.
+        """
         candidate = self.candidates[id_]
         purpose = Purpose.SEED if candidate.kind is Origin.SEED else Purpose.ACCEPT
         found = self.evaluation(purpose, id_, candidate.iteration)
-        return None if found is None else found.scores
+        return None if found is None else self.in_figures(found.scores)
 
     def accept_table(self, id_: str) -> ScoreTable | None:
         """Accept scores of a candidate as a table; None where it did not enter."""
@@ -165,11 +168,17 @@ class RunEvents:
         return None if scores is None else self.table(scores)
 
     def table(self, scores: Scores) -> ScoreTable:
-        """Scores by note id as a table, without the pairs that left every figure."""
+        """Scores by note id as a table, without the pairs that were left out of every figure."""
+        kept = self.in_figures(scores)
+        return ScoreTable.of([self.labels[id_] for id_ in kept], kept)
+
+    def in_figures(self, scores: Scores) -> Scores:
+        """The scores of notes that were not left out, nor their twins."""
         gone = {event.note for event in self.left_out if event.under_baseline}
+        if not gone:
+            return scores
         labels = [self.labels[id_] for id_ in scores]
-        kept = [label for label in labels if not {label.id, label.twin} & gone]
-        return ScoreTable.of(kept, scores)
+        return {x.id: scores[x.id] for x in labels if not {x.id, x.twin} & gone}
 
     @property
     def settings(self) -> SettingsEvent | None:

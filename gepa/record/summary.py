@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from heldout.gepa.record.events import MeasuresPair
+from heldout.gepa.record.events import LeftOutEvent, MeasuresPair
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.intervals.interval import Interval
 
@@ -100,6 +100,19 @@ def decision_sentence(decision: str, reason: str | None) -> str:
     harmed = reason.removeprefix("side:").replace("_", " ")
     told = REASONS.get(reason, f"harm is shown on a side condition ({harmed})")
     return f"{MEANING[decision]}: {told}"
+
+
+def left_out_in_words(left_out: Sequence[LeftOutEvent]) -> list[str]:
+    """What a report says of notes that went unanswered, a line each note and block."""
+    lines = []
+    for event in left_out:
+        where = f"note {event.note} of {event.split} was not answered"
+        if event.under_baseline:
+            lines.append(f"{where} under the baseline either: its pairs are in no figure")
+        else:
+            block = event.candidate or "the baseline judged afresh"
+            lines.append(f"{where} under {block} alone: it counts there as a loss")
+    return list(dict.fromkeys(lines))
 
 
 def figures_in_words(

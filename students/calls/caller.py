@@ -41,6 +41,9 @@ GRACE_S = 1.0
 OF_ONE_ITEM = frozenset({"context_window", "bad_request"})
 """Refusals that concern one question; others, such as a rejected key, would meet every one."""
 
+FIRST_REFUSALS = 3
+"""So many questions refused before one was answered are refused for what all of them share."""
+
 
 @dataclass
 class CallCounts:
@@ -163,7 +166,7 @@ class Caller:
                         stored = await self._ask(spec, flight) if reservation else None
                 if stored is None:
                     # Outside the slot, or calls that wait could block those that end.
-                    await self._wait(flight, mine, reservation)
+                    await self._wait(spec, flight, mine, reservation)
         finally:
             if reservation is not None:
                 self.ledger.refund(reservation)
@@ -185,9 +188,13 @@ class Caller:
             return True
         return self.store.lease(spec, self._retry.request_s + self._retry.longest_s)
 
-    async def _wait(self, flight: _Flight, mine: bool, reservation: Reservation | None) -> None:
+    async def _wait(
+        self, spec: CallSpec, flight: _Flight, mine: bool, reservation: Reservation | None
+    ) -> None:
         """Wait for the run that is buying the call, for room under a cap, or to ask again."""
-        if not mine:
+        if flight.refusal is not None:
+            await self._told_by_others(spec, flight, flight.refusal)
+        elif not mine:
             await asyncio.sleep(STOP_POLL_S)
         elif reservation is None:
             await self.ledger.changed()
@@ -247,13 +254,12 @@ class Caller:
         self.counts.faults[error.kind] += 1
         of_item, others = not spec.stage.keeps_messages, self._answered[_provider(spec.pin.id)]
         if not error.transient:
-            if of_item and error.kind in OF_ONE_ITEM and (others or error.kind == "context_window"):
+            if not of_item or error.kind not in OF_ONE_ITEM:
+                raise self._refused(spec, error) from error
+            if others or error.kind == "context_window":
                 raise self._put_aside(spec, flight, error) from error
-            # The run cannot be finished as it is, so nothing more is sent.
-            begun = self.counts.made or self.counts.from_store
-            refused = CallRefused if begun else RefusedAtStart
-            self._over = refused(describe(spec), error.kind, str(error))
-            raise self._over from error
+            flight.refusal = error
+            return
         most = self._breaker.most_of_one_item if of_item else flight.failures
         if not others or (others == flight.others and flight.failures <= most):
             self._breaker.failed(error)
@@ -263,6 +269,28 @@ class Caller:
             raise self._put_aside(spec, flight, error) from error
         if flight.used_s + flight.wait_s > self._retry.deadline_s:
             raise self._given_up(spec, flight, error) from error
+
+    def _refused(self, spec: CallSpec, error: InfrastructureFailure) -> CallRefused:
+        """The run cannot be finished as it is, so nothing more is sent."""
+        begun = self.counts.made or self.counts.from_store
+        refused = CallRefused if begun else RefusedAtStart
+        self._over = refused(describe(spec), error.kind, str(error))
+        return self._over
+
+    async def _told_by_others(
+        self, spec: CallSpec, flight: _Flight, error: InfrastructureFailure
+    ) -> None:
+        """Wait for what becomes of other questions: is it this one that is refused, or all?
+
+        Raises Unanswered once another is answered, CallRefused when none is left that could be.
+        """
+        while not self._answered[_provider(spec.pin.id)]:
+            self._check()
+            open_ = [f.task for f in self._in_flight.values() if f.refusal is None]
+            if not open_ or len(self._in_flight) - len(open_) >= FIRST_REFUSALS:
+                raise self._refused(spec, error)
+            await asyncio.wait(open_, timeout=STOP_POLL_S, return_when=asyncio.FIRST_COMPLETED)
+        raise self._put_aside(spec, flight, error)
 
     def _put_aside(
         self, spec: CallSpec, flight: _Flight, error: InfrastructureFailure
@@ -288,7 +316,8 @@ class _Flight:
     """One call on its way: how often it failed, and the seconds of its deadline that are used.
 
     `others` is how many calls its provider had answered when it was first sent; `own` counts the
-    faults that may be the question's own, `own_s` the seconds spent on them. Waiting for a free
+    faults that may be the question's own, `own_s` the seconds spent on them; `refusal` is what the
+    provider said before it had answered any. Waiting for a free
     slot uses nothing: a long queue is no fault of the provider.
     """
 
@@ -298,6 +327,7 @@ class _Flight:
         self.failures, self.used_s, self.wait_s = 0, 0.0, 0.0
         self.own, self.own_s, self._last_is_own = 0, 0.0, False
         self.others: int | None = None
+        self.refusal: InfrastructureFailure | None = None
         self.asking = False
         self._waiters = 0
 

@@ -73,9 +73,10 @@ def resume_small(
     *,
     settings: tuple[str, ...] = (),
     doubles: Mapping[str, ChatModel] | None = None,
+    leave_out: tuple[str, ...] = (),
 ) -> SessionResult:
     """Continue a run."""
-    return resume(run_dir, settings, RunOptions(quiet=True, doubles=doubles or {}))
+    return resume(run_dir, settings, RunOptions(quiet=True, doubles=doubles or {}), leave_out)
 
 
 def summary(ended: SessionResult) -> dict[str, Any]:

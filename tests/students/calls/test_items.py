@@ -6,10 +6,10 @@ import pytest
 from tests.support.calls import ScriptedModel, reply, spec
 
 from heldout.splits.errors import (
-    CallRefused,
     CircuitOpen,
     HardCapReached,
     InfrastructureFailure,
+    RefusedAtStart,
     Unanswered,
 )
 from heldout.students.calls import caller as caller_module
@@ -147,19 +147,26 @@ def test_too_many_requests_are_no_fault_of_the_item(store):
 
 
 @pytest.mark.parametrize("kind", ["bad_request", "context_window"])
-def test_a_refusal_of_one_item_is_that_items_own(store, kind):
-    model = failing_on(["3"], kind, transient=False)
+@pytest.mark.parametrize("bad", ["0", "3", "7"])
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_refusal_of_one_item_is_that_items_own(store, kind, bad, concurrency):
+    model = failing_on([bad], kind, transient=False)
     names = [str(n) for n in range(8)]
-    found = results(calling(store, model, concurrency=1), map(spec, names))
-    assert [isinstance(got, Unanswered) for got in found] == [name == "3" for name in names]
-    assert asked(model, "3") == 1
+    found = results(calling(store, model, concurrency=concurrency), map(spec, names))
+    assert [isinstance(got, Unanswered) for got in found] == [name == bad for name in names]
+    assert asked(model, bad) == 1
+
+
+def test_a_refusal_of_the_only_question_is_told_at_once(store):
+    (got,) = results(calling(store, failing_on(["a"], "bad_request", transient=False)), [spec("a")])
+    assert isinstance(got, RefusedAtStart)
 
 
 def test_a_refusal_of_the_first_request_or_a_key_that_is_rejected_ends_everything(store):
     for kind in ("bad_request", "auth", "not_found"):
         model = failing_on([str(n) for n in range(8)], kind, transient=False)
         found = results(calling(store, model), [spec(str(n)) for n in range(8)])
-        assert {type(got) for got in found} == {CallRefused}
+        assert {type(got) for got in found} == {RefusedAtStart}
         assert len(model.requests) <= 4
 
 

@@ -1,9 +1,17 @@
 import asyncio
+import time
 
 import pytest
 from tests.support.calls import ScriptedModel, spec
 
-from heldout.splits.errors import BadInput, HardCapReached, InfrastructureFailure, StopRequested
+from heldout.splits.errors import (
+    BadInput,
+    HardCapReached,
+    InfrastructureFailure,
+    StopRequested,
+    Unanswered,
+)
+from heldout.students.calls import caller
 from heldout.students.calls.ledger import Caps, Ledger
 from heldout.students.calls.session import all_answers, open_judging
 from heldout.students.models.pins import simulated_pins
@@ -63,15 +71,54 @@ def test_a_store_that_cannot_be_opened_is_bad_input(tmp_path):
         pass
 
 
+class StandingClock:
+    """Stands still until it is started, so that only what comes then takes time."""
+
+    started = None
+
+    def __call__(self):
+        return 0.0 if self.started is None else time.monotonic() - self.started
+
+
+def test_calls_that_are_abandoned_when_time_is_up_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(caller, "GRACE_S", 0.01)
+    clock = StandingClock()
+    ledger = Ledger(Caps(wall_s=0.3), clock=clock)
+
+    def judged():
+        model = ScriptedModel(delay_s=60)
+        with opened(tmp_path, model, ledger=ledger, concurrency=2) as session:
+            clock.started = time.monotonic()
+            session.runner.run(all_answers(map(session.caller.call, map(question, "abc"))))
+
+    with pytest.raises(HardCapReached, match="2 calls in flight were abandoned and may be bought"):
+        judged()
+
+
+def test_a_question_set_aside_stands_among_the_answers():
+    async def answered(value):
+        return value
+
+    async def silent():
+        raise fault
+
+    fault = Unanswered("judge of n1", 8, InfrastructureFailure("nothing", kind="no_content"))
+    found = asyncio.run(all_answers([answered(1), silent(), answered(2)]))
+    assert found == [1, fault, 2]
+    with pytest.raises(StopRequested):
+        asyncio.run(all_answers([answered(1), silent(), failing(StopRequested("a test"))]))
+
+
+async def failing(error):
+    raise error
+
+
 def test_every_answer_comes_back_before_the_gravest_fault_is_raised():
     done = []
 
     async def slow():
         await asyncio.sleep(0.01)
         done.append(True)
-
-    async def failing(error):
-        raise error
 
     stop, fault = StopRequested("a test"), InfrastructureFailure("no line")
     with pytest.raises(type(max((stop, fault), key=lambda e: e.exit_status))):
