@@ -35,7 +35,7 @@ from heldout.splits.hashing import content_id
 from heldout.splits.loading.captions import read_transcript
 from heldout.splits.loading.columns import TableOptions, Wanted
 from heldout.splits.loading.grouping import PLACEHOLDER
-from heldout.splits.loading.ids import id_or_none, id_text, same_text
+from heldout.splits.loading.ids import id_or_none, id_text, same_id
 from heldout.splits.loading.records import BadRow, type_name
 from heldout.splits.loading.rows import text_problem
 from heldout.splits.loading.tables import open_table
@@ -160,7 +160,7 @@ class _Reader:
         if not group:
             # The first spelling of a transcript names all that differ in line ends or composition.
             group = content_id("consultation", transcript)
-            group = self.groups.setdefault(content_id("same", same_text(transcript)), group)
+            group = self.groups.setdefault(content_id("same", same_id(transcript)), group)
         return own_note(text, transcript, group)
 
     def _transcript(self, values: Mapping[str, Any], ident: str, group: str) -> Any:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from heldout.splits.errors import BadInput
 from heldout.splits.loading.encodings import as_utf8
@@ -54,19 +54,13 @@ def transcript_text(file: InputFile, encoding: str | None = None) -> str:
     return "\n".join(lines)
 
 
-def whisper_segments(value: Any) -> list[Any] | None:
-    """The segments of a recogniser's JSON, None for any other value."""
-    segments = value.get("segments") if isinstance(value, dict) else value
-    return segments if isinstance(segments, list) else None
-
-
 def _whisper(path: Path, text: str) -> list[_Spoken]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadInput.one(str(path), f"not JSON: {error}") from None
-    segments = whisper_segments(value)
-    if segments is None:
+    segments = value.get("segments", [value]) if isinstance(value, dict) else value
+    if not isinstance(segments, list):
         raise BadInput.one(str(path), "segments: a list is needed, as Whisper writes it")
     found = []
     for number, segment in enumerate(segments):

@@ -13,6 +13,7 @@ _NEAR: Mapping[str, tuple[str, ...]] = {
     "transcript": ("dialogue", "dialog", "conversation", "transcription", "encounter", "source"),
     "note": ("note", "summary", "soap", "report", "documentation", "errored", "text"),
     "text": ("note", "summary", "soap", "report", "documentation"),
+    "group": ("consultation", "case", "encounter", "visit"),
 }
 """Words that other people's tables have for a column."""
 _MOST_NAMED = 12
@@ -109,8 +110,9 @@ def named(
                 faults.add(where, f"column «{name}» stands twice")
             elif plain_name(name) in known:
                 faults.add(where, f"column «{name}» stands twice: {' and '.join(alike)}")
-    for name in wanted.needed if needed is None else needed:
-        if name not in taken.values() and not faults.found:
+    needed = () if faults.found else wanted.needed if needed is None else needed
+    for name in needed:
+        if name not in taken.values():
             free = [column for index, column in enumerate(own) if index not in taken]
             faults.add(where, _missing(name, wanted, own, free))
     faults.raise_any()

@@ -33,7 +33,7 @@ from heldout.splits.loading.columns import Wanted
 from heldout.splits.loading.ids import id_or_none
 from heldout.splits.loading.pairs import PairRow, check_level, same_text
 from heldout.splits.loading.records import Record
-from heldout.splits.loading.rows import Name, Row, Stratum, Text, read_row
+from heldout.splits.loading.rows import Id, Row, Stratum, Text, read_row
 from heldout.splits.loading.text_files import Faults, suggestion
 from heldout.splits.loading.transcripts import Transcript
 
@@ -66,8 +66,8 @@ def _or_all(stratum: Any) -> Any:
 class _Clean(Row):
     """What a row has that is a clean note; the other columns mean nothing there."""
 
-    group: Name
-    note_id: Name
+    group: Id
+    note_id: Id
     kind: NoteClass
     text: Text
     transcript: Text | None = None
@@ -79,7 +79,7 @@ class _Clean(Row):
 
 
 class _Edited(_Clean):
-    twin: Name | None = None
+    twin: Id | None = None
     level: TraceLevel | None = None
     severity: Severity | None = None
     fact: Text | None = None

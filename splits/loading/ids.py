@@ -19,8 +19,9 @@ def number_text(value: int | float) -> str:
 
 
 def same_id(text: str) -> str:
-    """The one form of an id: composed characters (NFC), no white space or marks around it."""
-    return unicodedata.normalize("NFC", text).strip(_AROUND)
+    """The one form of an id: composed (NFC), one kind of line end, no white space around it."""
+    ends = text.replace("\r\n", "\n").replace("\r", "\n")
+    return unicodedata.normalize("NFC", ends).strip(_AROUND)
 
 
 def id_text(value: Any) -> str:
@@ -38,8 +39,3 @@ def id_or_none(value: Any) -> str | None:
         return id_text(value)
     except ValueError:
         return None
-
-
-def same_text(text: str) -> str:
-    """A text in which neither line ends nor composed characters nor space around it differ."""
-    return same_id(text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -16,7 +16,7 @@ from pydantic import (
     ValidationError,
 )
 
-from heldout.splits.loading.ids import id_text, number_text
+from heldout.splits.loading.ids import number_text, same_id
 from heldout.splits.loading.records import Record, type_name
 from heldout.splits.loading.text_files import Faults, suggestion
 
@@ -92,6 +92,10 @@ def _as_text(value: Any) -> Any:
     return value
 
 
+def _as_id(value: Any) -> Any:
+    return same_id(value) if isinstance(value, str) else _as_text(value)
+
+
 def _without_bar(text: str) -> str:
     if "|" in text:
         raise ValueError(f"{shown(text)} holds «|», which separates stratum and id")
@@ -104,8 +108,8 @@ TextName = Annotated[Text, AfterValidator(_printable), AfterValidator(_composed)
 """A text fit to be an id; composed and decomposed letters are the same ones."""
 Name = Annotated[TextName, BeforeValidator(_as_text)]
 """The same; a number is its text."""
-Id = Annotated[str, BeforeValidator(id_text), AfterValidator(_printable)]
-"""The id of a release's row: what stands around it is taken off."""
+Id = Annotated[Text, BeforeValidator(_as_id), AfterValidator(_printable)]
+"""The id of a table's row: what stands around it is taken off."""
 Stratum = Annotated[Name, AfterValidator(_without_bar)]
 Whole = Annotated[int, Field(strict=True)]
 

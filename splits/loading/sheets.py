@@ -39,7 +39,7 @@ _NO_WORKBOOK = (
 
 
 def workbook_rows(file: InputFile) -> list[RawRow]:
-    """The rows of the one sheet with content, the header first; numbers are those of the sheet.
+    """The rows of the one visible sheet with content, the header first; numbers are the sheet's.
 
     Raises BadInput where the file is no workbook, and where not one sheet has content.
     """
@@ -54,7 +54,8 @@ def workbook_rows(file: InputFile) -> list[RawRow]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions that mean nothing here
             book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
-            sheets = {sheet.title: _sheet_rows(sheet) for sheet in book.worksheets}
+            visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+            sheets = {sheet.title: _sheet_rows(sheet) for sheet in visible}
     except _NO_WORKBOOK as error:
         raise BadInput.one(where, f"is no Excel workbook (.xlsx): {error}") from None
     full = {title: rows for title, rows in sheets.items() if rows}

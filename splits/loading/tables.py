@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from heldout.splits.errors import BadInput
-from heldout.splits.loading.columns import TableOptions, Wanted, named
+from heldout.splits.loading.columns import TableOptions, Wanted, named, plain_name
 from heldout.splits.loading.csv_rows import (
     DELIMITERS,
     Inside,
@@ -215,28 +215,38 @@ def _plain(cells: Sequence[str]) -> list[str]:
 
 def _json_lines(file: InputFile, wanted: Wanted, options: TableOptions) -> OpenTable:
     text = file if options.encoding is None else as_utf8(file, options.encoding)
-    names: dict[str, None] = {}
+    names: dict[str, str] = {}
     for row in json_rows(text):
-        if isinstance(row, Record):
-            names.update(dict.fromkeys(row.value))
-    header = list(names)
-    if header:
-        named(header, wanted, options.columns, f"{file.path}:1")
+        for name in row.value if isinstance(row, Record) else ():
+            names.setdefault(plain_name(name), name)
+    if names:
+        named(list(names.values()), wanted, options.columns, f"{file.path}:1")
 
     def rows() -> Iterator[Record | BadRow]:
+        seen: dict[tuple[str, ...], list[str] | BadInput] = {}
         for row in json_rows(text):
-            yield _renamed(row, wanted, options) if isinstance(row, Record) else row
+            yield _renamed(row, wanted, options, seen) if isinstance(row, Record) else row
 
     return _counted(file, OpenTable(_said(text, ","), rows, cells=False))
 
 
-def _renamed(record: Record, wanted: Wanted, options: TableOptions) -> Record | BadRow:
-    own = list(record.value)
-    columns = {name: column for name, column in options.columns.items() if column in own}
-    try:
-        names = named(own, wanted, columns, record.where, needed=())
-    except BadInput as error:
-        return BadRow(record.where, tuple(fault.message for fault in error.faults))
+def _renamed(
+    record: Record,
+    wanted: Wanted,
+    options: TableOptions,
+    seen: dict[tuple[str, ...], list[str] | BadInput],
+) -> Record | BadRow:
+    """`record` under the names that are read; `seen` holds what was found of the same keys."""
+    own = tuple(record.value)
+    if own not in seen:
+        columns = {name: column for name, column in options.columns.items() if column in own}
+        try:
+            seen[own] = named(own, wanted, columns, record.where, needed=())
+        except BadInput as error:
+            seen[own] = error
+    names = seen[own]
+    if isinstance(names, BadInput):
+        return BadRow(record.where, tuple(fault.message for fault in names.faults))
     return Record(record.where, {n: record.value[o] for n, o in zip(names, own, strict=True) if n})
 
 
