@@ -1,27 +1,38 @@
 """The proposal guard: what no block may be, whoever wrote it.
 
-Overlap with clinical text is looked for before anything that lets the text be stored: a proposal
-that is too long and also holds a note must not reach the journal as «too long».
+Clinical text is looked for before anything that lets the text be stored: a proposal that is too
+long and also holds a note, or a name, must not reach the journal as «too long».
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from heldout.reflectors.prompts import LengthCap, contract
-from heldout.reflectors.protected import ProtectedRuns
 from heldout.reflectors.reflector import RejectReason
 from heldout.reflectors.reply import CLOSE, OPEN
 from heldout.splits.hashing import sha256_text
-from heldout.splits.overlap import RUN_WORDS, shingle_hash, shingles, words
+from heldout.splits.legible import as_latin, forms
+from heldout.splits.overlap import (
+    RUN_WORDS,
+    WHOLE_WORD,
+    shingle_hash,
+    shingles,
+    spans,
+    tokens,
+    weights,
+)
+from heldout.splits.protected import GATHERED_WORDS, ProtectedTexts
 from heldout.students.frames import BLOCK_SLOT, Frame
 
-_TAG = re.compile(r"</?([a-z][a-z_-]*)>", re.IGNORECASE)
 _KEY = re.compile(r"""["'“”`](\w+)["'“”`]\s*:""")
-_DOUBLE_BRACE = re.compile(r"\{\{|\}\}")
+_DOUBLE_BRACE = re.compile(r"\{\s?\{|\}\s?\}")
+_CODED = re.compile(r"(?:\\u00|\\x|%)(3[ce])", re.IGNORECASE)
+"""Angle brackets as JSON, Python and addresses write them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +40,8 @@ class Rejection:
     """Why a proposal is rejected.
 
     `detail` is safe to store: the id of the earlier candidate for a duplicate, hash and length
-    for an overlap, a token or a figure for the rest. It never holds a word of clinical text.
+    for an overlap, its kind for an identifier (whose hash could be found by trying), a token or a
+    figure for the rest. It never holds a word of clinical text.
     """
 
     reason: RejectReason
@@ -38,7 +50,7 @@ class Rejection:
     @property
     def withholds_text(self) -> bool:
         """True where the proposal's own text must not be stored either."""
-        return self.reason is RejectReason.OVERLAP
+        return self.reason.withholds_text
 
 
 def normalised(block: str) -> str:
@@ -53,11 +65,11 @@ def fingerprint(block: str) -> str:
 
 @dataclass(frozen=True)
 class Guard:
-    """Checks proposals for one campaign: one frame, one length cap, one set of protected runs."""
+    """Checks proposals for one campaign: one frame, one length cap, one set of protected texts."""
 
     frame: Frame
     cap: LengthCap
-    protected: ProtectedRuns
+    protected: ProtectedTexts
 
     def check(
         self, block: str | None, earlier: Mapping[str, str], parents: Collection[str]
@@ -73,19 +85,32 @@ class Guard:
             return Rejection(RejectReason.EMPTY, "nothing between the markers")
         return (
             self._overlap(block)
-            or self._token(block)
-            or self._contract(block)
+            or self._identifier(block)
+            or self._token(_as_read(block))
+            or self._contract(_as_read(block))
             or self._length(block)
             or _repeats(block, earlier, parents)
         )
 
     def _overlap(self, block: str) -> Rejection | None:
-        matched = self.protected.matches(shingles(block))
-        if not matched:
+        matched = self.protected.copied(block)
+        if matched:
+            found = max(_longest(tokens(form), matched) for form in forms(block))
+            digest = shingle_hash(found.first, self.protected.salt)
+            detail = f"run of {found.words} words, hash {digest:016x}"
+            return Rejection(RejectReason.OVERLAP, detail)
+        gathered = self.protected.gathered(block)
+        if gathered < GATHERED_WORDS:
             return None
-        length, run = _longest(words(block), matched)
-        digest = shingle_hash(run, self.protected.heldout.salt)
-        return Rejection(RejectReason.OVERLAP, f"run of {length} words, hash {digest:016x}")
+        return Rejection(
+            RejectReason.OVERLAP, f"{gathered} words in short pieces of one consultation"
+        )
+
+    def _identifier(self, block: str) -> Rejection | None:
+        kinds = self.protected.named(block)
+        if not kinds:
+            return None
+        return Rejection(RejectReason.IDENTIFIER, f"{', '.join(kinds)} of a consultation")
 
     def _token(self, block: str) -> Rejection | None:
         brace = _DOUBLE_BRACE.search(block) or self._slot.search(block)
@@ -94,7 +119,7 @@ class Guard:
         for marker in (OPEN, CLOSE):
             if marker in block:
                 return Rejection(RejectReason.SLOT_TOKEN, f"reply marker {marker}")
-        tag = self._markers.search(block)
+        tag = self.frame.own_tags.search(block)
         if tag:
             return Rejection(RejectReason.SLOT_TOKEN, f"frame marker {tag.group()}")
         return None
@@ -120,14 +145,6 @@ class Guard:
         return re.compile(rf"\$?\{{\s*(?:{names})\s*\}}")
 
     @cached_property
-    def _markers(self) -> re.Pattern[str]:
-        """The frame's own tags, opening or closing, however spaced."""
-        names = {name.lower() for name in _TAG.findall(self.frame.template)}
-        if not names:
-            return re.compile(r"(?!)")
-        return re.compile(rf"<\s*/?\s*(?:{'|'.join(map(re.escape, names))})\b[^>]*>", re.IGNORECASE)
-
-    @cached_property
     def _keys(self) -> frozenset[str]:
         return frozenset(_KEY.findall(contract(self.frame)))
 
@@ -136,18 +153,41 @@ class Guard:
         return frozenset(shingles(contract(self.frame)))
 
 
-def _longest(tokens: Sequence[str], matched: Collection[str]) -> tuple[int, str]:
-    """Length in words of the longest stretch covered by matched runs, and its first run."""
-    best, first, start = RUN_WORDS, min(matched), None
-    for row in range(len(tokens) - RUN_WORDS + 1):
-        if " ".join(tokens[row : row + RUN_WORDS]) not in matched:
-            start = None
+def own_texts(frame: Frame, seeds: Iterable[str]) -> tuple[str, ...]:
+    """Texts of the campaign itself, whose words a block may repeat: the frame and every seed."""
+    return (frame.template, *seeds)
+
+
+def _as_read(block: str) -> str:
+    """`block` with tags, braces and marks as a model reads them: entities and other codes undone,
+    full-width and look-alike characters as the plain ones."""
+    for _ in range(3):
+        block = html.unescape(block)
+    return as_latin(_CODED.sub(lambda match: chr(int(match[1], 16)), block))
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class _Stretch:
+    """A stretch of copied text: its length in words and its first run."""
+
+    words: int
+    first: str
+
+
+def _longest(spelled: Sequence[str], matched: Collection[str]) -> _Stretch:
+    """The longest stretch covered by matched runs; where none is in these words, the first run."""
+    best, begun, first = _Stretch(RUN_WORDS, min(matched)), None, ""
+    for start, end in spans(spelled):
+        run = " ".join(spelled[start:end])
+        if run not in matched:
+            begun = None
             continue
-        start = row if start is None else start
-        length = row - start + RUN_WORDS
-        if length > best:
-            best, first = length, " ".join(tokens[start : start + RUN_WORDS])
-    return best, first
+        if begun is None:
+            begun, first = start, run
+        length = sum(weights(spelled[begun:end])) // WHOLE_WORD
+        if length > best.words:
+            best = _Stretch(length, first)
+    return best
 
 
 def _repeats(block: str, earlier: Mapping[str, str], parents: Iterable[str]) -> Rejection | None:

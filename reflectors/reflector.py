@@ -60,6 +60,12 @@ class RejectReason(StrEnum):
     UNCHANGED = "unchanged"
     DUPLICATE = "duplicate"
     OVERLAP = "overlap"
+    IDENTIFIER = "identifier"
+
+    @property
+    def withholds_text(self) -> bool:
+        """True where the proposal holds clinical text: it is kept nowhere, nor is the reply."""
+        return self in (RejectReason.OVERLAP, RejectReason.IDENTIFIER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +85,10 @@ class Proposal:
 class Reflector(Protocol):
     """Writes new blocks; equal contexts give equal proposals.
 
-    What it proposes is checked by the guard, whoever wrote it: no words of notes, no slots, no
-    answer format, within the length cap of `Terms`. A reply without a usable block is a proposal
-    without one. Raises what the caller raises: InfrastructureFailure, CircuitOpen, CallRefused,
-    CallMissing or a `Stopped`.
+    What it proposes is checked by the guard, whoever wrote it: no words of notes, no names or other
+    identifiers, no slots, no answer format, within the length cap of `Terms`. A reply without a
+    usable block is a proposal without one. Raises what the caller raises: InfrastructureFailure,
+    CircuitOpen, CallRefused, CallMissing or a `Stopped`.
     """
 
     async def rewrite(self, context: RewriteContext) -> Proposal:

@@ -1,9 +1,14 @@
 """Shared text: word runs, their hashes, and near-duplicates.
 
 Two questions are answered here. Does a block repeat a run of eight words of a note or transcript
-(the leakage guard, which for held-out knows hashes only)? Do two consultations share so much text
-that they must not stand in different splits (Jaccard similarity of their sets of five-word runs;
-Broder 1997)? Both read text through the same normalisation, `words`.
+(the leakage guard)? Do two consultations share so much text that they must not stand in different
+splits (Jaccard similarity of their sets of five-word runs; Broder 1997)? Both read text through
+the same normalisation, `words`.
+
+Where a script puts no spaces between words, every character is a word of its own and weighs as
+much of one as its script says: a run of eight words is then the shortest stretch that weighs eight
+(12 Chinese characters, 16 of kana, 24 Thai letters). No dictionary is needed, and whatever else
+stands around a copy, the copy has the same runs.
 """
 
 from __future__ import annotations
@@ -11,11 +16,12 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+
+from heldout.splits.legible import forms, visible
 
 RUN_WORDS = 8
 """Length in words of a run that counts as copied text."""
@@ -26,9 +32,24 @@ GRAM_WORDS = 5
 NEAR_DUPLICATE = 0.6
 """Jaccard similarity from which on two texts are near-duplicates."""
 
-_WORD = re.compile(r"[^\W_]+")
+WHOLE_WORD = 12
+"""Weight of a word between spaces; those of single characters are parts of it."""
+
+_UNSPACED = {
+    8: "々〇\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uf900-\ufaff\U00020000-\U000323af",
+    6: "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff",
+    4: "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aad\u1b05-\u1b4b\ua984-\ua9b2",
+}
+"""Weight of a character to the scripts without spaces: Chinese, Yi; kana; Thai, Lao, Burmese, Khmer
+and their neighbours, whose letters are counted without vowel signs and tones."""
+
+_CHARACTERS = {weight: re.compile(f"[{ranges}]") for weight, ranges in _UNSPACED.items()}
+UNSPACED = re.compile(f"[{''.join(_UNSPACED.values())}]")
+"""A character of a script without spaces between words."""
+
+_WORD = re.compile(f"{UNSPACED.pattern}|[^\\W_{UNSPACED.pattern[1:-1]}]+")
+_ASCII_WORD = re.compile("[a-z0-9]+")
 _APOSTROPHES = dict.fromkeys(map(ord, "'’‘ʼ`"), None)
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"), None)
 _SPEAKER = re.compile(r"^[ \t]*\[[^\W\d][\w ]{0,30}\]", re.MULTILINE)
 
 
@@ -44,22 +65,32 @@ class NearDuplicate:
 def words(text: str) -> list[str]:
     """The words of `text`, normalised so that a copy cannot hide behind typography.
 
-    Compatibility forms are unified (NFKC), case is folded, apostrophes and invisible characters
-    are dropped; a word is a run of letters and digits. `2.5 mg` is three words.
+    A word is a run of letters and digits, or one character of a script without spaces, of the
+    text as `visible` shows it, in lower case and without apostrophes. `2.5 mg` is three words.
     """
-    plain = unicodedata.normalize("NFKC", text.translate(_INVISIBLE)).casefold()
-    return _WORD.findall(plain.translate(_APOSTROPHES))
+    return tokens(visible(text))
+
+
+def tokens(form: str) -> list[str]:
+    """The words of one form of a text, see `words` and `heldout.splits.legible.forms`."""
+    word = _ASCII_WORD if form.isascii() else _WORD
+    return word.findall(form.casefold().translate(_APOSTROPHES))
 
 
 def shingles(text: str, size: int = RUN_WORDS) -> set[str]:
     """Every run of `size` words of `text`, words joined by a space; empty if it has fewer.
 
-    Where lines open with a speaker tag such as `[doctor]`, the runs of the text without its tags
-    are added, so that dialogue copied across turns is found with and without them.
+    All `forms` of the text are read. Where lines open with a speaker tag such as `[doctor]`, the
+    runs of the text without its tags are added, so that dialogue copied across turns is found with
+    and without them.
     """
-    found = _runs(words(text), size)
-    untagged, tags = _SPEAKER.subn("", text)
-    return found | _runs(words(untagged), size) if tags else found
+    found: set[str] = set()
+    for form in forms(text):
+        found |= _runs(tokens(form), size)
+        untagged, tags = _SPEAKER.subn("", form)
+        if tags:
+            found |= _runs(tokens(untagged), size)
+    return found
 
 
 def shingle_hash(shingle: str, salt: str = "") -> int:
@@ -78,10 +109,8 @@ def grams(text: str, size: int = GRAM_WORDS) -> frozenset[str]:
 
     A text with fewer words is its own only run, so that two short texts can still be equal.
     """
-    tokens = words(text)
-    if len(tokens) < size:
-        return frozenset([" ".join(tokens)] if tokens else [])
-    return frozenset(_runs(tokens, size))
+    found = words(text)
+    return frozenset(_runs(found, size) or ([" ".join(found)] if found else []))
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
@@ -127,10 +156,38 @@ def clusters(pairs: Iterable[NearDuplicate]) -> tuple[tuple[str, ...], ...]:
     return tuple(sorted(tuple(sorted(members)) for members in unique.values()))
 
 
+def spans(tokens: Sequence[str], size: int = RUN_WORDS) -> Iterator[tuple[int, int]]:
+    """Start and end, in tokens, of every run of `size` words: the shortest that weighs as much."""
+    if size < 1:
+        raise ValueError(f"a run has at least one word, not {size}")
+    heavy, end, weight = weights(tokens), 0, 0
+    for start in range(len(tokens)):
+        while weight < size * WHOLE_WORD and end < len(tokens):
+            weight += heavy[end]
+            end += 1
+        if weight < size * WHOLE_WORD:
+            return
+        yield start, end
+        weight -= heavy[start]
+
+
+def weights(tokens: Iterable[str]) -> list[int]:
+    """What each word weighs; `WHOLE_WORD` unless it is a character of a script without spaces."""
+    return [_weight(token) for token in tokens]
+
+
 def _runs(tokens: Sequence[str], size: int) -> set[str]:
+    if any(len(token) == 1 and UNSPACED.match(token) for token in tokens):
+        return {" ".join(tokens[start:end]) for start, end in spans(tokens, size)}
     if size < 1:
         raise ValueError(f"a run has at least one word, not {size}")
     return set(map(" ".join, zip(*(islice(tokens, k, None) for k in range(size)), strict=False)))
+
+
+def _weight(token: str) -> int:
+    if len(token) > 1 or token.isascii():
+        return WHOLE_WORD
+    return next((w for w, found in _CHARACTERS.items() if found.match(token)), WHOLE_WORD)
 
 
 def _candidates(sets: Sequence[frozenset[str]], threshold: float) -> set[tuple[int, int]]:

@@ -32,9 +32,8 @@ from heldout.gepa.record.journal import Observer, RunJournal
 from heldout.gepa.record.remarks import OpenedEvent
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.spending import Spending, Spent
-from heldout.reflectors.guard import Guard
+from heldout.reflectors.guard import Guard, own_texts
 from heldout.reflectors.prompts import Terms
-from heldout.reflectors.protected import own_texts, protect
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.errors import BadInput
 from heldout.splits.heldout.looks import target_id
@@ -231,13 +230,8 @@ def _campaign(  # noqa: PLR0913
 
 def _guard(checked: Checked, student: Student, splits: Splits) -> Guard:
     """What keeps texts of any split out of every proposal."""
-    protected = protect(
-        splits.reflect + splits.accept,
-        heldout=splits.vault.runs,
-        own=own_texts(student.frame, [seed.text for seed in checked.config.seeds]),
-        has_transcripts=splits.benchmark.has_transcripts,
-    )
-    return Guard(student.frame, length_cap(checked.config), protected)
+    own = own_texts(student.frame, [seed.text for seed in checked.config.seeds])
+    return Guard(student.frame, length_cap(checked.config), splits.protected(own))
 
 
 def _heldout_judge(  # noqa: PLR0913

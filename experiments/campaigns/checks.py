@@ -18,13 +18,12 @@ from heldout.gepa.record.summary import simulated_words
 from heldout.gepa.settings import ConfirmSettings
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.prompts import LengthCap
-from heldout.reflectors.protected import ProtectedRuns
 from heldout.splits.benchmark import Benchmark, Note
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.benchmark_files import BenchmarkSource, Loaded
 from heldout.splits.partition.draw import draw_partition, verify
 from heldout.splits.partition.manifest import Partition, Shares, read_manifest
-from heldout.splits.partition.word_runs import HeldoutRuns
+from heldout.splits.protected import ProtectedTexts
 from heldout.splits.synthetic import SyntheticDraw, draw
 from heldout.students.calls.database import has_password
 from heldout.students.calls.ledger import Amount, Caps, Role, price_faults
@@ -43,7 +42,6 @@ from heldout.students.simulated.effects import Scale
 from heldout.students.student import Student
 
 CHARACTERS_A_WORD = 8
-NOTHING_PROTECTED = ProtectedRuns(frozenset(), HeldoutRuns("", frozenset(), frozenset()))
 
 
 @dataclass(frozen=True)
@@ -254,7 +252,7 @@ def _stop_faults(config: Config, student: PinnedModel) -> list[Fault]:
 
 def _seed_faults(config: Config, judge: Student) -> list[Fault]:
     """Seeds that the guard would not let through: every rewrite of them would be rejected too."""
-    guard = Guard(judge.frame, length_cap(config), NOTHING_PROTECTED)
+    guard = Guard(judge.frame, length_cap(config), ProtectedTexts())
     found = ((seed, guard.check(seed.text, {}, ())) for seed in config.seeds)
     return [
         Fault(f"seeds: {seed.name}", f"is no usable block ({why.reason}: {why.detail})")

@@ -191,8 +191,9 @@ def _standing(label: NoteLabel, scores: Scores | None) -> NoteStanding | None:
 
 
 def _reply_policy(body: CandidateEvent, policy: TextPolicy) -> TextPolicy:
-    """A reply that repeats a note is withheld wherever it would be shown."""
-    return TextPolicy.HASHES if body.reason == RejectReason.OVERLAP else policy
+    """A reply that repeats a note or names a person is withheld wherever it would be shown."""
+    withheld = {reason for reason in RejectReason if reason.withholds_text}
+    return TextPolicy.HASHES if body.reason in withheld else policy
 
 
 def _exchange(call: StoredCall, policy: TextPolicy, replies: TextPolicy) -> Exchange:

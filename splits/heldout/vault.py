@@ -1,9 +1,9 @@
 """The vault: the only way to held-out notes.
 
 `open_splits` reads a benchmark, verifies its frozen partition, and hands out the notes of reflect
-and accept; of held-out it hands out a `Vault`, which keeps labels, lengths and salted hashes but
-no text. The notes come out of the benchmark's own files again, verified again, for as long as a
-look is open:
+and accept; of held-out it hands out a `Vault`, which keeps labels and lengths but no text. The
+notes come out of the benchmark's own files again, verified again, for as long as a look is open,
+and for the moment in which the guard's hashes are made of them (`Splits.protected`):
 
     splits = open_splits(load, manifest, journal=journal, buyer=Buyer(run_id))
     with splits.vault.look(LookRequest(LookKind.BASELINE, target, block_sha256, settings)) as look:
@@ -19,9 +19,10 @@ with the same result, which changes nothing. So the journal's `look` event is th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from heldout.splits.benchmark import Benchmark, CleanMeans, Consultation, Note, NoteLabel
@@ -38,8 +39,8 @@ from heldout.splits.heldout.looks_file import Buyer, LooksFile
 from heldout.splits.loading.benchmark_files import Loaded
 from heldout.splits.overlap import words
 from heldout.splits.partition.draw import check_consultations, check_files, verify
-from heldout.splits.partition.manifest import Partition, read_manifest
-from heldout.splits.partition.word_runs import HeldoutRuns
+from heldout.splits.partition.manifest import SPLITS, Partition, read_manifest
+from heldout.splits.protected import ProtectedTexts, protect
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +109,11 @@ class Vault:
     """Held-out, closed. Everything public here is free of text.
 
     `labels`: one a note, consultation by consultation. `words`: how many each note has, by id: what
-    the word-count control scores. `runs`: salted hashes for the leakage guard. `sha256`: digest of
-    the split. `planned_looks`: K.
+    the word-count control scores. `sha256`: digest of the split. `planned_looks`: K.
     """
 
     labels: tuple[NoteLabel, ...]
     words: dict[str, int] = field(repr=False)
-    runs: HeldoutRuns = field(repr=False)
     sha256: str
     planned_looks: int
     looks: LooksFile
@@ -170,6 +169,20 @@ class Splits:
     vault: Vault
     partition: Partition
     benchmark: BenchmarkFacts
+    _reread: Callable[[], tuple[Consultation, ...]] = field(repr=False)
+
+    def protected(self, own: Iterable[str]) -> ProtectedTexts:
+        """What no block may repeat of any split, `own` texts of the campaign excepted.
+
+        The files are read and verified anew, and what leaves this call are hashes. Raises BadInput
+        where the files changed.
+        """
+        return protect(
+            self._reread(),
+            own=own,
+            salt=self.partition.salt,
+            has_transcripts=self.benchmark.has_transcripts,
+        )
 
 
 def open_splits(
@@ -189,19 +202,19 @@ def open_splits(
     loaded = load()
     benchmark = loaded.benchmark
     verify(partition, benchmark, files=loaded.files, exclude=exclude, where=str(manifest))
+    reread = partial(_read_again, load, partition, str(manifest))
     looks = LooksFile.beside(manifest, partition)
     looks.looks()
     heldout = _consultations(benchmark, partition.heldout)
     vault = Vault(
         labels=tuple(note.label for c in heldout for note in c.notes),
         words={note.id: len(words(note.text)) for c in heldout for note in c.notes},
-        runs=partition.runs,
         sha256=partition.heldout_sha256,
         planned_looks=partition.planned_looks,
         looks=looks,
         buyer=buyer,
         _journal=journal,
-        _reopen=lambda: _heldout_notes(load, partition, str(manifest)),
+        _reopen=lambda: _notes(reread(("heldout",))),
     )
     return Splits(
         reflect=_consultations(benchmark, partition.reflect),
@@ -216,20 +229,27 @@ def open_splits(
             public=benchmark.public,
             has_transcripts=benchmark.has_transcripts,
         ),
+        _reread=lambda: reread(SPLITS),
     )
 
 
-def _heldout_notes(
-    load: Callable[[], Loaded], partition: Partition, where: str
-) -> tuple[Note, ...]:
+def _read_again(
+    load: Callable[[], Loaded], partition: Partition, where: str, splits: Iterable[str]
+) -> tuple[Consultation, ...]:
+    """The consultations of `splits`, read anew and as they were when they were frozen."""
     loaded = load()
     benchmark = loaded.benchmark
     check_files(partition, loaded.files, where)
-    if missing := sorted(set(partition.heldout) - benchmark.by_id.keys()):
+    names = [name for split in splits for name in partition.splits[split]]
+    if missing := sorted(set(names) - benchmark.by_id.keys()):
         raise BadInput.one(where, f"not in the benchmark any more: {', '.join(missing)}")
-    heldout = _consultations(benchmark, partition.heldout)
-    check_consultations(partition, heldout, where)
-    return tuple(note for consultation in heldout for note in consultation.notes)
+    consultations = _consultations(benchmark, names)
+    check_consultations(partition, consultations, where)
+    return consultations
+
+
+def _notes(consultations: Iterable[Consultation]) -> tuple[Note, ...]:
+    return tuple(note for consultation in consultations for note in consultation.notes)
 
 
 def _consultations(benchmark: Benchmark, names: Collection[str]) -> tuple[Consultation, ...]:

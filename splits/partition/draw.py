@@ -16,8 +16,6 @@ from heldout.splits.loading.text_files import Faults
 from heldout.splits.overlap import NearDuplicate, clusters, near_duplicates
 from heldout.splits.partition.manifest import SPLITS, Partition, Shares
 from heldout.splits.partition.strata import LEAST, hand_out, sizes, stratum_of
-from heldout.splits.partition.word_runs import heldout_runs
-from heldout.splits.randomness import bits
 
 FEW_HELDOUT = 12
 """Held-out consultations under which a report warns."""
@@ -72,12 +70,6 @@ def draw_partition(
         consultations={name: c.digest for name, c in sorted(used.items())},
         files=dict(files or {}),
         excluded=excluded,
-        runs=heldout_runs(
-            [used[name] for name in splits["heldout"]],
-            [used[name] for name in splits["reflect"] + splits["accept"]],
-            salt=f"{bits(seed, 'partition', 'salt', benchmark.digest, width=128):032x}",
-            has_transcripts=benchmark.has_transcripts,
-        ),
         warnings=_warnings(splits, together, excluded),
     )
 

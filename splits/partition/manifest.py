@@ -1,8 +1,11 @@
 """The frozen partition: which consultation is in which split, and what all of them were.
 
-The manifest is JSON and holds ids, digests, salted hashes and plain numbers, never a text. Its
-last member is the SHA-256 of all others, so an edit shows; the looks file beside it starts its
-hash chain from that digest.
+The manifest is JSON and holds ids, digests and plain numbers, never a text. Its last member is the
+SHA-256 of all others, so an edit shows; the looks file beside it starts its hash chain from that
+digest.
+
+Manifests of format 1 also hold salted hashes of the word runs of held-out. They are kept as they
+stand, for the digest; what the guard needs of held-out is read from the data where it is asked.
 """
 
 from __future__ import annotations
@@ -16,16 +19,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from heldout.splits.chain import sync_folder
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
 from heldout.splits.loading.text_files import Faults, read_input, whole_text
-from heldout.splits.partition.word_runs import HeldoutRuns, packed, unpacked
+from heldout.splits.randomness import bits
 
-FORMAT = 1
+FORMAT = 2
 """Version of the manifest's layout."""
 
 SPLITS = ("reflect", "accept", "heldout")
@@ -61,7 +64,8 @@ class Partition:
 
     `splits` holds the ids of each split in order; `consultations` the digest of each; `files`
     SHA-256 by file name; `excluded` why a consultation of the benchmark is in no split;
-    `planned_looks` is K. `warnings` is for people. `recorded` is the digest the manifest states.
+    `planned_looks` is K. `warnings` is for people. `recorded` is the digest the manifest states;
+    `heldout_runs` are the hashes in a manifest of format 1, None in later ones.
     """
 
     benchmark: str
@@ -74,8 +78,8 @@ class Partition:
     consultations: Mapping[str, str]
     files: Mapping[str, str]
     excluded: Mapping[str, str]
-    runs: HeldoutRuns = field(repr=False)
     warnings: tuple[str, ...] = ()
+    heldout_runs: Mapping[str, Any] | None = field(default=None, repr=False)
     recorded: str | None = field(default=None, compare=False)
 
     @property
@@ -106,6 +110,11 @@ class Partition:
         """Digest of held-out alone: what looks are bought for."""
         return self.split_sha256["heldout"]
 
+    @property
+    def salt(self) -> str:
+        """What the digest of an overlap on record is keyed with: no two partitions share it."""
+        return f"{bits(self.seed, 'partition', 'salt', self.benchmark_sha256, width=128):032x}"
+
     @cached_property
     def sha256(self) -> str:
         """Digest of the whole manifest, as computed from its content."""
@@ -116,8 +125,9 @@ class Partition:
         return {**self._content(), "sha256": self.sha256}
 
     def _content(self) -> dict[str, Any]:
+        old = self.heldout_runs
         return {
-            "format": FORMAT,
+            "format": FORMAT if old is None else 1,
             "benchmark": {
                 "name": self.benchmark,
                 "version": self.version,
@@ -132,12 +142,7 @@ class Partition:
             "consultation_sha256": dict(self.consultations),
             "excluded": dict(self.excluded),
             "warnings": list(self.warnings),
-            "heldout_runs": {
-                "words": self.runs.words,
-                "salt": self.runs.salt,
-                "guarded": packed(self.runs.guarded),
-                "exempt": packed(self.runs.exempt),
-            },
+            **({} if old is None else {"heldout_runs": dict(old)}),
         }
 
 
@@ -185,7 +190,7 @@ def read_manifest(path: Path) -> Partition:
 
 
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Hashes = Annotated[frozenset[int], BeforeValidator(unpacked)]
+Hashes = Annotated[str, Field(pattern="^[A-Za-z0-9+/]*={0,2}$")]
 
 
 class _Written(BaseModel):
@@ -213,7 +218,7 @@ class _Runs(_Written):
 
 
 class _Manifest(_Written):
-    format: Literal[1]
+    format: Literal[1, 2]
     benchmark: _Benchmark
     seed: int
     shares: dict[str, float]
@@ -223,11 +228,10 @@ class _Manifest(_Written):
     consultation_sha256: dict[str, Sha256]
     excluded: dict[str, str]
     warnings: tuple[str, ...]
-    heldout_runs: _Runs
+    heldout_runs: _Runs | None = None
     sha256: Sha256
 
     def partition(self) -> Partition:
-        runs = self.heldout_runs
         return Partition(
             benchmark=self.benchmark.name,
             version=self.benchmark.version,
@@ -239,8 +243,8 @@ class _Manifest(_Written):
             consultations=self.consultation_sha256,
             files=self.benchmark.files,
             excluded=self.excluded,
-            runs=HeldoutRuns(runs.salt, runs.guarded, runs.exempt),
             warnings=self.warnings,
+            heldout_runs=None if self.heldout_runs is None else self.heldout_runs.model_dump(),
             recorded=self.sha256,
         )
 

@@ -325,7 +325,9 @@ class ModuleStudent:
             try:
                 # In a thread, so that a module with `forward` alone does not hold up the others.
                 prediction = await asyncio.to_thread(
-                    module, transcript=note.transcript, note=note.text
+                    module,
+                    transcript=self.frame.escaped(note.transcript),
+                    note=self.frame.escaped(note.text),
                 )
             except (AdapterParseError, AttributeError, LookupError, TypeError, ValueError) as error:
                 if engine.failure:

@@ -13,6 +13,7 @@ from typing import Protocol
 from heldout.splits.benchmark import Note
 from heldout.splits.errors import HeldoutError
 from heldout.splits.hashing import content_id, sha256_json
+from heldout.splits.overlap import WHOLE_WORD, weights, words
 from heldout.splits.randomness import call_seed
 from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.completion import CompletionClient, ReadReply, ask
@@ -22,6 +23,9 @@ from heldout.students.models.chat import Budget, Message, ModelPin
 
 WINDOW = 120
 """Length in characters of the three windows (start, middle, end) looked for."""
+
+FEW_WORDS = 16
+"""Words under which a note is too short to tell a leak from what was said in the consultation."""
 
 
 class NoteLeaked(HeldoutError):
@@ -42,10 +46,14 @@ def squeezed(text: str) -> str:
 
 
 def windows(text: str) -> tuple[str, ...]:
-    """Start, middle and end of a note, normalised; a shorter note is one window, an empty none."""
+    """Start, middle and end of a note, normalised.
+
+    A shorter note is one window, a note of fewer than `FEW_WORDS` none: a short sentence may well
+    have been said as it was written down.
+    """
     note = squeezed(text)
     if len(note) <= WINDOW:
-        return (note,) if note else ()
+        return (note,) if sum(weights(words(note))) >= FEW_WORDS * WHOLE_WORD else ()
     middle = (len(note) - WINDOW) // 2
     return (note[:WINDOW], note[middle : middle + WINDOW], note[-WINDOW:])
 

@@ -23,7 +23,6 @@ from heldout.gepa.settings import SearchSettings
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.prompts import LengthCap
-from heldout.reflectors.protected import ProtectedRuns
 from heldout.reflectors.reflector import MergeContext, Proposal, Reflector, RewriteContext
 from heldout.splits.benchmark import (
     Consultation,
@@ -35,13 +34,13 @@ from heldout.splits.benchmark import (
     note_id,
 )
 from heldout.splits.hashing import sha256_text
-from heldout.splits.partition.word_runs import HeldoutRuns
+from heldout.splits.protected import ProtectedTexts
 from heldout.splits.randomness import uniform
 from heldout.students.frames import Frame
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome
 
-NOTHING_PROTECTED = ProtectedRuns(frozenset(), HeldoutRuns("salt", frozenset(), frozenset()))
+NOTHING_PROTECTED = ProtectedTexts()
 FRAME = Frame("stub", "<note>{{note}}</note> {{block}} {{transcript}}")
 
 CLASSES = (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from tests.support.notes import consultation
 
-from heldout.reflectors.guard import Guard
+from heldout.reflectors.guard import Guard, own_texts
 from heldout.reflectors.prompts import Terms
-from heldout.reflectors.protected import own_texts, protect
 from heldout.reflectors.reflector import JudgedPair
 from heldout.reflectors.reply import CLOSE, OPEN
-from heldout.splits.partition.word_runs import heldout_runs
+from heldout.splits.protected import protect
 from heldout.students.frames import load_frame
 from heldout.students.models.chat import (
     Budget,
@@ -45,14 +44,10 @@ def pairs(numbers=(0,), errored=8.0, clean=8.0, said="It reads well."):
     )
 
 
-def guard(*, search=(0, 1), heldout=(2, 3), seeds=(SEED,), cap=TERMS.cap):
-    """A guard over made consultations: some of reflect and accept, some held out.
-
-    Each half is counted by itself, so that no run is in three consultations.
-    """
-    hidden = heldout_runs(map(consultation, heldout), (), salt=SALT, has_transcripts=True)
-    runs = protect(map(consultation, search), heldout=hidden, own=own_texts(WHOLE, seeds))
-    return Guard(WHOLE, cap, runs)
+def guard(*, numbers=(0, 1), seeds=(SEED,), cap=TERMS.cap):
+    """A guard over two made consultations; of three, what they share would be a turn of phrase."""
+    protected = protect(map(consultation, numbers), own=own_texts(WHOLE, seeds), salt=SALT)
+    return Guard(WHOLE, cap, protected)
 
 
 def enclosed(block):

@@ -9,16 +9,13 @@ from tests.support.notes import consultation
 
 from heldout.reflectors.guard import Guard, fingerprint, normalised
 from heldout.reflectors.prompts import LengthCap, contract
-from heldout.reflectors.protected import ProtectedRuns
 from heldout.reflectors.reflector import RejectReason
 from heldout.splits.hashing import sha256_text
 from heldout.splits.overlap import shingle_hash, words
-from heldout.splits.partition.word_runs import HeldoutRuns
+from heldout.splits.protected import ProtectedTexts
 
 GUARD = guard()
-BARE = Guard(
-    WHOLE, TERMS.cap, ProtectedRuns(frozenset(), HeldoutRuns("", frozenset(), frozenset()))
-)
+BARE = Guard(WHOLE, TERMS.cap, ProtectedTexts())
 BLOCKS = sorted((Path(__file__).parents[2] / "configs" / "blocks").glob("*.txt"))
 GOOD = "List what was said. Then look for each item in the note."
 
@@ -118,8 +115,8 @@ def copied(number, start=0, length=8):
     return "Mind this:\n" + " —\n".join(token.upper().strip(".") for token in tokens)
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, 3], ids=["search", "search", "heldout", "heldout"])
-def test_copied_phrases_of_any_split_are_rejected(number):
+@pytest.mark.parametrize("number", [0, 1])
+def test_copied_phrases_are_rejected(number):
     """gepa#261: the reflector copies names and phrases of examples into the prompt."""
     rejection = GUARD.check(copied(number), {}, ())
     assert rejection.reason is RejectReason.OVERLAP
@@ -128,13 +125,13 @@ def test_copied_phrases_of_any_split_are_rejected(number):
 
 
 def test_transcripts_count_as_much_as_notes():
-    turn = consultation(2).transcript.splitlines()[2].replace("[patient] ", "")
+    turn = consultation(1).transcript.splitlines()[2].replace("[patient] ", "")
     assert len(words(turn)) >= 8
     assert reason(f"As in: {turn}") is RejectReason.OVERLAP
 
 
 def test_an_overlap_is_stored_as_hash_and_length_never_as_text():
-    block = copied(2, length=11)
+    block = copied(1, length=11)
     rejection = GUARD.check(block, {}, ())
     run = " ".join(words(block)[2:10])
     assert rejection.detail == f"run of 11 words, hash {shingle_hash(run, SALT):016x}"

@@ -108,7 +108,7 @@ def test_damaged_manifests_and_exclusions(tmp_path, manifest_json, damage):
 @given(data=st.data())
 def test_any_value_in_any_member_of_a_manifest(tmp_path, manifest_json, data):
     value = json.loads(json.dumps(manifest_json))
-    place = data.draw(st.sampled_from([value, value["splits"], value["heldout_runs"]]))
+    place = data.draw(st.sampled_from([value, value["splits"], value["benchmark"]]))
     place[data.draw(st.sampled_from(sorted(place)))] = data.draw(values)
     path = tmp_path / "p.json"
     path.write_text(json.dumps(value))

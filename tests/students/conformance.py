@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -77,9 +78,11 @@ def is_not_moved_by_markers_in_the_data(case: Case) -> None:
     student, caller = made(case)
     assert judge(student, note).outcome is Outcome.OK
     for spec in caller.asked:
-        held = [t for t in (note.text, note.transcript) if t in spec.messages[0].content]
-        assert held
-        assert spec.messages[0].content.count(BLOCK) <= 1
+        content = spec.messages[0].content
+        assert [t for t in (note.text, note.transcript) if t in html.unescape(content)]
+        assert content.count("</note>") <= 1
+        assert content.count("</transcript>") <= 1
+        assert content.count(BLOCK) <= 1
 
 
 def _asked(case: Case, note: Note) -> list[CallSpec]:

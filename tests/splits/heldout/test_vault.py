@@ -12,7 +12,7 @@ from heldout.splits.heldout.looks import LookEvent, LookKind, LookRequest, LookR
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import open_splits
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
-from heldout.splits.overlap import shingle_hashes, words
+from heldout.splits.overlap import words
 from heldout.splits.partition.draw import draw_partition
 from heldout.splits.partition.manifest import freeze
 
@@ -95,16 +95,32 @@ def test_the_vault_keeps_no_heldout_text(source, manifest):
     ]
 
 
-def test_word_counts_and_salted_runs_stand_for_the_texts(source, manifest):
+def test_word_counts_stand_for_the_texts(source, manifest):
     splits = opened(source, manifest)
     vault = splits.vault
     with vault.look(request()) as look:
         for note in look.notes:
             assert vault.words[note.id] == len(words(note.text))
-            assert shingle_hashes(note.text, vault.runs.salt) <= vault.runs.guarded
-    for consultation in splits.reflect:
-        assert not shingle_hashes(consultation.transcript, vault.runs.salt) & vault.runs.guarded
     assert vault.sha256 == splits.partition.split_sha256["heldout"]
+
+
+def test_every_split_is_protected_and_no_text_comes_with_it(source, manifest):
+    splits = opened(source, manifest)
+    protected = splits.protected(())
+    with splits.vault.look(request()) as look:
+        texts = [note.text for note in look.notes]
+    for text in (*texts, *(c.transcript for c in splits.reflect + splits.accept)):
+        assert protected.copied(text)
+    assert not splits.protected(texts).copied(texts[0])
+    numbers = [*protected.runs, *protected.pieces, *protected.identifiers]
+    assert all(isinstance(number, int) for number in numbers)
+
+
+def test_data_that_changed_is_not_protected_but_refused(source, manifest):
+    splits = opened(source, manifest)
+    source.pairs.write_bytes(source.pairs.read_bytes() + b"\n")
+    with pytest.raises(BadInput, match="changed since"):
+        splits.protected(())
 
 
 # --- looking

@@ -1,11 +1,12 @@
 import json
 import os
+from dataclasses import replace
 
 import pytest
 from tests.splits.builders import made
 
 from heldout.splits.errors import BadInput
-from heldout.splits.overlap import words
+from heldout.splits.overlap import shingle_hash, shingles, words
 from heldout.splits.partition.draw import draw_partition
 from heldout.splits.partition.manifest import freeze, read_manifest
 
@@ -86,7 +87,7 @@ def test_a_kill_while_freezing_leaves_no_manifest(partition, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"format": 2}, ": format: Input should be 1"),
+        ({"format": 3}, ": format: Input should be 1 or 2"),
         ({"planned_looks": 0}, ": planned_looks: Input should be greater than or equal to 1"),
         ({"planned_looks": "1"}, ": planned_looks: Input should be a valid integer"),
         ({"splits": {"reflect": []}}, ": splits.accept: Field required"),
@@ -102,12 +103,37 @@ def test_ill_formed_manifests(partition, tmp_path, change, expected):
     assert any(expected in line for line in refused(path))
 
 
+OLD = {"words": 8, "salt": "0" * 32, "guarded": "AAAAAAAAAAE=", "exempt": ""}
+
+
+def test_a_manifest_of_format_1_loads_with_its_hashes_and_keeps_its_digest(partition, tmp_path):
+    old = replace(partition, heldout_runs=OLD)
+    freeze(old, tmp_path / "p.json")
+    written = json.loads((tmp_path / "p.json").read_text())
+    assert (written["format"], written["heldout_runs"]) == (1, OLD)
+    read = read_manifest(tmp_path / "p.json")
+    assert read == old
+    assert read.sha256 == read.recorded == old.sha256 != partition.sha256
+
+
+def test_a_new_manifest_holds_no_hash_of_anything_in_the_notes(partition, benchmark):
+    written = partition.to_json()
+    assert written["format"] == 2
+    assert "heldout_runs" not in written
+    text = json.dumps(written)
+    for consultation in benchmark:
+        for run in shingles(consultation.transcript, 1) | shingles(consultation.transcript):
+            for salt in ("", partition.salt):
+                assert f"{shingle_hash(run, salt):016x}" not in text
+                assert str(shingle_hash(run, salt)) not in text
+
+
 def test_damaged_hashes_are_a_fault(partition, tmp_path):
-    value = partition.to_json()
-    value["heldout_runs"]["guarded"] = "AAAA"
+    value = replace(partition, heldout_runs=OLD).to_json()
+    value["heldout_runs"]["guarded"] = "?"
     (tmp_path / "p.json").write_text(json.dumps(value))
     (fault,) = refused(tmp_path / "p.json")
-    assert fault.startswith(": heldout_runs.guarded: Value error, its length is no multiple")
+    assert fault.startswith(": heldout_runs.guarded: String should match")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"splits": NaN}'])

@@ -23,5 +23,34 @@ def test_every_note_is_looked_for():
 
 def test_windows_are_as_long_as_declared():
     assert [len(window) for window in windows(NOTE)] == [WINDOW] * 3
-    assert windows("  A short\nnote ") == ("a short note",)
+    short = " ".join(f"Word{n}" for n in range(16))
+    assert windows(f"  {short}\n ") == (short.casefold(),)
     assert windows(" ") == ()
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "flu jab given today, no reaction",
+        "Knee pain. Ibuprofen.",
+        "Patient well, bloods normal, to come back in two weeks if any worse than today.",
+        "患者无过敏史，每日服用一次氨氯地平。",
+        "Укол сделан сегодня, реакции нет",
+        "ok",
+    ],
+)
+def test_a_text_too_short_to_be_a_leak_is_none(note):
+    """Somebody may well have said what stands in a short note."""
+    assert_blind(f"[doctor] {note} [patient] {note}", [note], "made|c00", "extract")
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Cough for three days without fever, chest clear on both sides, no smoker, back in a week.",
+        "患者胸闷两周，夜间痛醒，服用氨氯地平每日一次，无过敏史，父亲四十岁患同病，建议复诊。",
+    ],
+)
+def test_a_note_with_words_enough_is_a_leak_in_any_script(note):
+    with pytest.raises(NoteLeaked):
+        assert_blind(f"Facts: {note}", [note], "made|c00", "extract")

@@ -1,0 +1,1 @@
+"""What points to one person: names, addresses, dates, numbers, e-mail addresses of a text."""

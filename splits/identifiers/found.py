@@ -1,0 +1,101 @@
+"""All identifiers of a text as keys, so that two texts can be asked what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from enum import StrEnum
+from itertools import zip_longest
+
+from heldout.splits.identifiers.calendar_dates import dates
+from heldout.splits.identifiers.names import LONGEST, names, written_as_names
+from heldout.splits.identifiers.numbers import emails, numbers
+from heldout.splits.legible import forms
+from heldout.splits.overlap import tokens
+
+WRAPPED = 14
+"""Characters of the next line that a line is read with."""
+
+
+class IdentifierKind(StrEnum):
+    """What an identifier is; its key begins with it."""
+
+    NAME = "name or address"
+    PART = "part of a name"
+    DATE = "date"
+    NUMBER = "number"
+    EMAIL = "e-mail address"
+
+    def key(self, value: str) -> str:
+        """The key of an identifier of this kind."""
+        return f"{self}: {value}"
+
+    @staticmethod
+    def value_of(key: str) -> str:
+        """What the identifier with this key is."""
+        return key.partition(": ")[2]
+
+    @classmethod
+    def of(cls, key: str) -> IdentifierKind:
+        """The kind of the identifier with this key."""
+        return cls(key.partition(": ")[0])
+
+
+def figures(text: str) -> frozenset[str]:
+    """Keys of the dates, numbers and e-mail addresses in `text`."""
+    return frozenset(key for form in forms(text) for key in _figures(form))
+
+
+def called(text: str) -> frozenset[str]:
+    """Keys of the names and addresses in `text`, whole and in parts."""
+    return frozenset(key for form in forms(text) for key in _called(form))
+
+
+def mentions(text: str) -> frozenset[str]:
+    """Keys of everything in `text` that would be an identifier if another text made it one.
+
+    Any words in a row may be a name that stands elsewhere; a single word only where it is written
+    like one.
+    """
+    return frozenset(key for form in forms(text) for key in _mentioned(form))
+
+
+def held(text: str, keys: Collection[str]) -> frozenset[str]:
+    """Those of `keys`, of names and their parts, that are in `text`, in whatever letter case."""
+    sought = frozenset(keys)
+    starts = {IdentifierKind.value_of(key).partition(" ")[0] for key in sought}
+    found: set[str] = set()
+    for form in forms(text):
+        spelled = tokens(form)
+        found.update(map(IdentifierKind.PART.key, starts.intersection(spelled)))
+        found.update(_sequences(spelled, starts))
+    return sought & found
+
+
+def _called(form: str) -> Iterator[str]:
+    found = names(form)
+    yield from map(IdentifierKind.NAME.key, found.whole)
+    yield from map(IdentifierKind.PART.key, found.parts)
+
+
+def _mentioned(form: str) -> Iterator[str]:
+    spelled = tokens(form)
+    yield from _figures(form)
+    yield from _sequences(spelled, frozenset(spelled))
+    yield from map(IdentifierKind.PART.key, written_as_names(form))
+
+
+def _figures(form: str) -> Iterator[str]:
+    lines = form.splitlines()
+    for line, after in zip_longest(lines, lines[1:], fillvalue=""):
+        # A date or a number may be broken where lines are wrapped.
+        found, rest = dates(f"{line} {after[:WRAPPED]}")
+        yield from map(IdentifierKind.DATE.key, found)
+        yield from map(IdentifierKind.EMAIL.key, emails(rest))
+        yield from map(IdentifierKind.NUMBER.key, numbers(rest))
+
+
+def _sequences(spelled: list[str], starts: Collection[str]) -> Iterator[str]:
+    for start, first in enumerate(spelled):
+        if first in starts:
+            for size in range(1, min(LONGEST, len(spelled) - start) + 1):
+                yield IdentifierKind.NAME.key(" ".join(spelled[start : start + size]))
