@@ -38,7 +38,7 @@ WHOLE_WORD = 12
 _UNSPACED = {
     8: "々〇\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uf900-\ufaff\U00020000-\U000323af",
     6: "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff",
-    4: "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aad\u1b05-\u1b4b\ua984-\ua9b2",
+    4: "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aad\u1b05-\u1b4b",
 }
 """Weight of a character to the scripts without spaces: Chinese, Yi; kana; Thai, Lao, Burmese, Khmer
 and their neighbours, whose letters are counted without vowel signs and tones."""

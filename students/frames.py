@@ -82,6 +82,38 @@ class Frame:
         )
 
 
+@dataclass
+class EscapedTags:
+    """The frame's own tags in data: how many there are, in how many texts.
+
+    Every design shows transcripts and notes in tags of these names, in one frame or another.
+    """
+
+    frame: Frame
+    tags: int = 0
+    texts: int = 0
+
+    def see(self, *texts: str) -> None:
+        """Count those in `texts`."""
+        if _TAG.search(self.frame.template):
+            shown = Frame(self.frame.name, f"{self.frame.template}<transcript><note>")
+            found = [len(shown.tags_in(text)) for text in texts]
+            self.tags += sum(found)
+            self.texts += sum(map(bool, found))
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person is told: nothing where there are none."""
+        if not self.texts:
+            return ()
+        counted = f"{self.texts} text{'s' if self.texts > 1 else ''}"
+        verb = "hold" if self.texts > 1 else "holds"
+        return (
+            f"{counted} of the data {verb} tags of the judge's own frame, such as </note> "
+            f"({self.tags} in all); they are escaped, so that no text ends its place in a prompt",
+        )
+
+
 def tags(names: Collection[str], headings: Collection[str] = ()) -> re.Pattern[str]:
     """Finds tags of these names, opening or closing, however spaced, and DSPy's headings of fields.
 

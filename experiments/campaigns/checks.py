@@ -27,6 +27,7 @@ from heldout.splits.protected import ProtectedTexts
 from heldout.splits.synthetic import SyntheticDraw, draw
 from heldout.students.calls.database import has_password
 from heldout.students.calls.ledger import Amount, Caps, Role, price_faults
+from heldout.students.frames import EscapedTags
 from heldout.students.models.chat import (
     BYTES_A_TOKEN,
     Budget,
@@ -61,6 +62,8 @@ class Checked(RunData):
     reflector: PinnedModel
     confirmation: Amount
     notices: tuple[str, ...]
+    escaped: tuple[str, ...]
+    """What is said of the frame's own tags in the data; empty where there are none."""
 
     @property
     def is_new_partition(self) -> bool:
@@ -97,6 +100,7 @@ def check(config: Config, run: RunDirectory) -> Checked:
     made = _drawn(config, data.source)
     loaded = Loaded(made.benchmark) if made else data.load()
     partition = _partition(config, loaded, data)
+    escaped = _escaped(loaded.benchmark, judge)
     checked = Checked(
         source=data.source,
         manifest=data.manifest,
@@ -110,7 +114,8 @@ def check(config: Config, run: RunDirectory) -> Checked:
         confirmation=confirmation_amount(
             _heldout_notes(loaded.benchmark, partition), config, student.pin, judge
         ),
-        notices=(*loaded.notices, *_dropped(made)),
+        notices=(*loaded.notices, *_dropped(made), *escaped),
+        escaped=escaped,
     )
     _check_affordable(checked, caps)
     return checked
@@ -265,6 +270,13 @@ def length_cap(config: Config) -> LengthCap:
     """The longest block allowed; 8 characters a word leave room for long words."""
     words = config.reflector.max_words
     return LengthCap(words, CHARACTERS_A_WORD * words)
+
+
+def _escaped(benchmark: Benchmark, judge: Student) -> tuple[str, ...]:
+    escaped = EscapedTags(judge.frame)
+    for consultation in benchmark:
+        escaped.see(consultation.transcript, *(note.text for note in consultation.notes))
+    return escaped.notices
 
 
 def _dropped(made: SyntheticDraw | None) -> tuple[str, ...]:

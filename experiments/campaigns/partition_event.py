@@ -67,6 +67,7 @@ def caveats(checked: Checked, splits: Splits) -> list[str]:
         )
     if checked.simulated_words:
         lines.append(RECORDED.get(checked.simulated_words, checked.simulated_words))
+    lines.extend(checked.escaped)
     return lines
 
 

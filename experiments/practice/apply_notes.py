@@ -42,6 +42,7 @@ from heldout.splits.hashing import sha256_json
 from heldout.students.calls.caller import never
 from heldout.students.calls.ledger import Ledger
 from heldout.students.designs.facts import NoteLeaked
+from heldout.students.frames import EscapedTags
 from heldout.students.models.chat import Budget
 from heldout.students.student import Judgement, Outcome
 
@@ -168,6 +169,7 @@ def apply(  # noqa: PLR0913
     if out.exists() and not out.is_dir():
         raise BadInput.one("--out", f"{out} is a file, a folder is needed")
     counts, ledger = ApplyProgress(), Ledger(options.caps)
+    escaped = EscapedTags(prompt.frame)
     config = JudgeConfig(prompt.block, ready.budget, ready.samples, chosen.value)
     name = sha256_json([prompt.sha256, ready.seed])[:16]
     with working_in(out), ApplyOutputs.into(out, prompt, judged_as, chosen) as outputs:
@@ -177,6 +179,8 @@ def apply(  # noqa: PLR0913
             reason = found.reason if isinstance(found, NoVerdict) else ""
             status = found.status if isinstance(found, NoVerdict) else found.outcome
             counts.see(row.id, status, verdict, reason)
+            if row.note is not None:
+                escaped.see(row.note.text, row.note.transcript)
             outputs.write(row, status, verdict, reason)
             progress(counts.line(ledger.totals.usd))
 
@@ -197,7 +201,7 @@ def apply(  # noqa: PLR0913
         spent.calls,
         prompt.standing,
         ready.simulated,
-        opened.notices,
+        (*opened.notices, *escaped.notices),
     )
 
 
