@@ -14,7 +14,7 @@ has a file with the hash of a short identifier finds the identifier by trying.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -98,7 +98,7 @@ def protect(
     )
 
 
-Key = TypeVar("Key", int, str)
+Key = TypeVar("Key", bound=Hashable)
 
 
 def _rare(
@@ -107,12 +107,14 @@ def _rare(
     """What `read` finds in fewer than `COMMON` consultations and not in `own`, with its holders."""
     holders: dict[Key, tuple[int, ...]] = {}
     for number, of_one in enumerate(texts):
-        found = {key for text in of_one for key in read(text)}
+        found: set[Key] = set()
+        found.update(*map(read, of_one))
         for key in found:
             holders[key] = (*holders.get(key, ()), number)
-    for text in own:
-        for key in read(text):
-            holders.pop(key, None)
+    exempt: set[Key] = set()
+    exempt.update(*map(read, own))
+    for key in exempt:
+        holders.pop(key, None)
     return {key: having for key, having in holders.items() if len(having) < COMMON}
 
 
