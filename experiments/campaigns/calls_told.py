@@ -7,11 +7,12 @@ from heldout.gepa.campaign import Campaign
 from heldout.gepa.record.remarks import CallsEvent
 from heldout.splits.errors import may_be_twice
 from heldout.students.calls.caller import Caller
+from heldout.students.calls.store_rows import replies_sha256
 
 
 def calls_event(caller: Caller, campaign: Campaign) -> CallsEvent:
     """The remark of one session; its replies are those of the whole run."""
-    counts = caller.counts
+    counts, stored = caller.counts, list(caller.store.calls())
     return CallsEvent(
         requests=counts.requests,
         answered=counts.made,
@@ -20,6 +21,8 @@ def calls_event(caller: Caller, campaign: Campaign) -> CallsEvent:
         maybe_twice=tuple(left.call for left in caller.store.unfinished),
         abandoned=tuple(counts.abandoned),
         replies=all_replies(campaign, caller.store),
+        stored=len(stored),
+        stored_sha256=replies_sha256(stored),
     )
 
 

@@ -24,6 +24,7 @@ from heldout.experiments.campaigns.session import (
     SessionResult,
     write_pages,
 )
+from heldout.experiments.report.pages import note_pages
 from heldout.experiments.runs.config import Config
 from heldout.experiments.runs.config_file import (
     ConfigSource,
@@ -161,6 +162,7 @@ def resume(
         if so_far.finished:
             if not run.report.is_file():
                 write_pages(run)
+                note_pages(run.path)
             return SessionResult(run, so_far, None)
         run.stop_file.unlink(missing_ok=True)
         if so_far.has_begun:

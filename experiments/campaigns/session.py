@@ -13,7 +13,7 @@ from heldout.experiments.campaigns.checks import Checked, budget_of
 from heldout.experiments.campaigns.parts import digests
 from heldout.experiments.campaigns.progress import Progress
 from heldout.experiments.campaigns.provenance import provenance
-from heldout.experiments.report.pages import write_lineage, write_report
+from heldout.experiments.report.pages import rendered, write_lineage, write_report
 from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.runs.config_file import config_digest
 from heldout.experiments.runs.run_directory import RunDirectory
@@ -193,6 +193,7 @@ class OpenedSession:
                 journal.remark(_stopped(error))
         if error is None:
             write_pages(self.directory)
+            journal.remark(rendered(self.directory.path))
 
     def result(self, error: HeldoutError | None) -> SessionResult:
         """What a closed session leaves to be told."""

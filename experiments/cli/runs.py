@@ -15,9 +15,20 @@ app = typer.Typer()
 def report(run: RunArgument) -> None:
     """Write report.html, report.md and lineage.html from the journal, and say where they are."""
     with guarded():
-        from heldout.experiments.report.pages import write_lineage, write_report  # noqa: PLC0415
+        from heldout.experiments.report.pages import (  # noqa: PLC0415
+            note_pages,
+            write_lineage,
+            write_report,
+        )
+        from heldout.experiments.runs.run_directory import working_in  # noqa: PLC0415
+        from heldout.splits.errors import BadInput, StoreUnavailable  # noqa: PLC0415
 
         page, lineage_page = write_report(run), write_lineage(run)
+        try:
+            with working_in(run):
+                note_pages(run)
+        except (BadInput, StoreUnavailable) as error:
+            note(f"the journal does not note these pages: {error}")
         show(f"{page}\n{page.with_suffix('.md')}\n{lineage_page}")
 
 

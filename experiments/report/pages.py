@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from importlib import metadata
 from pathlib import Path
 
 from heldout.experiments.report.contents import report_of
@@ -10,7 +12,12 @@ from heldout.experiments.report.reflections import reflections_of
 from heldout.experiments.report.render import page, render
 from heldout.experiments.report.text import TextPolicy
 from heldout.gepa.record.files import replace_file
+from heldout.gepa.record.journal import RunJournal
+from heldout.gepa.record.remarks import RenderedEvent
 from heldout.gepa.record.run import Run, load_run
+from heldout.splits.hashing import sha256_file
+
+PAGES = ("report.html", "report.md", "lineage.html")
 
 COPIED = ("journal.jsonl", "gate.json", "config.yaml")
 """Files of the run directory that go along; they hold blocks, but no note and no transcript."""
@@ -36,6 +43,24 @@ def write_lineage(run_dir: Path) -> Path:
     text = lineage_page(run, reflections_of(run_dir, run.opened.run_id), TextPolicy.FULL)
     replace_file(run_dir / "lineage.html", text)
     return run_dir / "lineage.html"
+
+
+def rendered(run_dir: Path) -> RenderedEvent:
+    """What the journal of a run is to note of its pages, as they lie there."""
+    paths = [run_dir / name for name in PAGES]
+    pages = {path.name: sha256_file(path) for path in paths if path.is_file()}
+    return RenderedEvent(pages=pages, version=metadata.version("heldout"))
+
+
+def note_pages(run_dir: Path) -> None:
+    """Put the pages on record, unless the newest note says the same; for whoever holds the run.
+
+    Raises BadInput or StoreUnavailable where the journal cannot be written.
+    """
+    event = rendered(run_dir)
+    if Run.at(run_dir).rendered[-1:] != [event]:
+        with closing(RunJournal(run_dir / "journal.jsonl")) as journal:
+            journal.remark(event)
 
 
 def report_files(run: Run, policy: TextPolicy) -> dict[str, str]:

@@ -31,6 +31,7 @@ class EventKind(StrEnum):
     RESUMED = "resumed"
     STOPPED = "stopped"
     CALLS = "calls"
+    RENDERED = "rendered"
 
 
 class Phase(StrEnum):

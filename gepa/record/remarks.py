@@ -135,7 +135,23 @@ class CallsEvent:
     abandoned: Annotated[tuple[str, ...], Unwritten] = ()
     """Calls in flight when time was up; they may be bought again."""
     replies: AllReplies
+    stored: Annotated[int | None, Unwritten] = None
+    """Calls in the run's store when the session ended."""
+    stored_sha256: Annotated[str | None, Unwritten] = None
+    """Digest of these calls with their replies, in the order in which they were stored."""
 
 
-Remark = OpenedEvent | ResumedEvent | StoppedEvent | CallsEvent
+@dataclass(frozen=True, kw_only=True)
+class RenderedEvent:
+    """Pages were written from the journal so far; no part of the run that they show."""
+
+    event_kind: ClassVar[EventKind] = EventKind.RENDERED
+
+    pages: Mapping[str, str]
+    """SHA-256 by file name, within the run directory."""
+    version: str
+    """Version of Heldout that wrote them."""
+
+
+Remark = OpenedEvent | ResumedEvent | StoppedEvent | CallsEvent | RenderedEvent
 """Events that record what happened to the process: a resumed run does not recompute them."""

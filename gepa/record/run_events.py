@@ -24,7 +24,7 @@ from heldout.gepa.record.events import (
 )
 from heldout.gepa.record.journal import read_journal
 from heldout.gepa.record.kinds import Purpose
-from heldout.gepa.record.remarks import OpenedEvent, ResumedEvent
+from heldout.gepa.record.remarks import OpenedEvent, RenderedEvent, ResumedEvent
 from heldout.gepa.record.tables import candidates_frame, evaluations_frame, looks_frame
 from heldout.gepa.record.totals import Candidates
 from heldout.gepa.settings import Primary
@@ -69,6 +69,7 @@ class RunEvents:
         self.raised: list[str] = []
         self.allowed: list[str] = []
         self.left_out: list[LeftOutEvent] = []
+        self.rendered: list[RenderedEvent] = []
         self.moments: dict[str, Moment] = {}
         self._newest: dict[type, Any] = {}
         self._opened: OpenedEvent | None = None
@@ -94,8 +95,12 @@ class RunEvents:
 
     def add(self, event: Event) -> None:
         """Take in the next event."""
-        self.events.append(event)
         body = event.body
+        if isinstance(body, RenderedEvent):
+            # What is drawn of a run is no part of it: no page, cost or end depends on this.
+            self.rendered.append(body)
+            return
+        self.events.append(event)
         self._newest[type(body)] = body
         match body:
             case ResumedEvent():

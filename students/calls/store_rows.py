@@ -5,8 +5,9 @@ Keys of providers, headers and endpoints are no part of a call, so no column cou
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, get_args, get_type_hints
@@ -120,6 +121,38 @@ def storable(text: str) -> str:
         return text.replace("\0", "\ufffd") if "\0" in text else text
     clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return clean.replace("\0", "\ufffd")
+
+
+REPLY: tuple[str, ...] = (
+    "key",
+    "item",
+    "text",
+    "reasoning",
+    "finish",
+    "prompt_tokens",
+    "completion_tokens",
+    "reasoning_tokens",
+    "cached_tokens",
+    "usd",
+    "served_model",
+    "elapsed_s",
+)
+"""What a digest covers: the key stands for what was asked, the rest is what a run makes use of."""
+
+
+def replies_sha256(calls: Iterable[StoredCall]) -> str:
+    """Digest of calls with their replies, in their order; the same read back from any database."""
+    hasher = hashlib.sha256()
+    for call in calls:
+        plain = [_as_stored(name, getattr(call, name)) for name in REPLY]
+        hasher.update(f"{canonical_json(plain)}\n".encode("utf-8", "surrogatepass"))
+    return hasher.hexdigest()
+
+
+def _as_stored(name: str, value: Any) -> Any:
+    """A whole number of a float's column is a float once it is read back."""
+    as_float = value is not None and COLUMNS[name].type.python_type is float
+    return float(value) if as_float else value
 
 
 def stored_call(
