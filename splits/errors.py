@@ -25,6 +25,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from heldout.splits.counted import counted
+
 FEW = 3
 """Faults of one kind that are printed one by one."""
 
@@ -117,7 +119,8 @@ class LooksSpent(UserFault):
     def __init__(self, manifest: str, opened_by: Sequence[str], planned: int) -> None:
         self.manifest, self.opened_by, self.planned = manifest, tuple(opened_by), planned
         super().__init__(
-            f"{manifest}: all {planned} planned look(s) were opened by {', '.join(opened_by)}; "
+            f"{manifest}: all of {counted(planned, 'planned look')} opened by "
+            f"{', '.join(opened_by)}; "
             "draw a new partition, or go on with --acknowledge-reuse as an exploratory run "
             "that never emits"
         )

@@ -17,6 +17,7 @@ from heldout.gepa.statistics.intervals.interval import ClusterSums
 from heldout.gepa.statistics.selection import PairKind
 from heldout.gepa.statistics.table import FloatArray, IntArray
 from heldout.splits.benchmark import Consultation, NoteLabel
+from heldout.splits.counted import counted
 
 MOST_TILT = 40.0
 """A consultation that gains a full point is then e**40 times as likely as one that gains none."""
@@ -134,7 +135,7 @@ class Pilot:
         """See DifferenceModel."""
         return (
             f"pilot: {int(self.counts.sum())} pairs in {self.counts.size} consultations of "
-            f"{self.comparisons} comparison(s), tilted to the wanted difference"
+            f"{counted(self.comparisons, 'comparison')}, tilted to the wanted difference"
         )
 
     def draw(self, sizes: IntArray, effect: float, rng: np.random.Generator) -> ClusterSums:

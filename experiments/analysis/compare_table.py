@@ -15,6 +15,7 @@ from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.paired import Paired
 from heldout.gepa.statistics.slices import AXES, Slice
 from heldout.splits.benchmark import CleanMeans
+from heldout.splits.counted import counted
 
 ALARMS = {CleanMeans.VERIFIED: "false alarms", CleanMeans.UNEDITED: "flags on unedited notes"}
 """What a flag on a clean note is called: only verified clean notes make it a false alarm."""
@@ -71,7 +72,9 @@ def interval_text(interval: Interval | None) -> str:
 def _title(result: Comparison) -> str:
     n = result.n
     counts = f"{n.omissions} omissions, {n.commissions} commissions"
-    return f"{counts}, {n.clean} clean notes in {n.consultations} consultations"
+    return (
+        f"{counts}, {counted(n.clean, 'clean note')} in {counted(n.consultations, 'consultation')}"
+    )
 
 
 def _rows(result: Comparison) -> Iterator[tuple[str, list[str]]]:

@@ -90,7 +90,7 @@ def optimism_of(
         accept=accept,
         selection_lower_bound=chosen,
         corrected=None if chosen is None else accept - chosen.value,
-        placebo=placebo_optimism([outcome for outcome in outcomes if outcome is not None]),
+        placebo=placebo_optimism(outcomes),
         heldout=heldout,
         accept_minus_heldout=None if heldout is None else accept - heldout,
         looks=0 if run.heldout is None else run.heldout.looks,

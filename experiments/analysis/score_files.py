@@ -19,6 +19,7 @@ from typing import Any
 from heldout.experiments.analysis.note_keys import id_of_key, ids_by_key, labels_of_keys
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Benchmark, NoteLabel
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.text_files import Faults, InputFile, read_input, suggestion, whole_text
 
@@ -222,7 +223,9 @@ def _same_keys(
     for here, there, file in ((ours, theirs, files[0]), (theirs, ours, files[1])):
         extra = [key for key in here if key not in there]
         if extra:
-            message = f"{len(extra)} note(s) that the other file lacks, the first is {extra[0]}"
+            message = (
+                f"{counted(len(extra), 'note')} that the other file lacks, the first is {extra[0]}"
+            )
             faults.append(Fault(file.name, message))
     if faults:
         raise BadInput(faults)

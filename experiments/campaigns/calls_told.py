@@ -5,6 +5,7 @@ from __future__ import annotations
 from heldout.experiments.campaigns.starvation import all_replies, starvation_lines
 from heldout.gepa.campaign import Campaign
 from heldout.gepa.record.remarks import CallsEvent
+from heldout.splits.counted import counted
 from heldout.splits.errors import may_be_twice
 from heldout.students.calls.caller import Caller
 from heldout.students.calls.store_rows import replies_sha256
@@ -31,7 +32,9 @@ def calls_lines(calls: CallsEvent) -> list[str]:
     lines = []
     if calls.faults:
         told = ", ".join(f"{kind} {count}" for kind, count in calls.faults.items())
-        lines.append(f"{calls.requests} requests, {sum(calls.faults.values())} failed ({told})")
+        lines.append(
+            f"{counted(calls.requests, 'request')}, {sum(calls.faults.values())} failed ({told})"
+        )
     twice = calls.maybe_twice
     if twice:
         lines.append(f"{len(twice)} in flight at a kill, perhaps sent twice: {'; '.join(twice)}")

@@ -21,6 +21,7 @@ from heldout.experiments.runs.run_directory import (
 )
 from heldout.experiments.runs.terminal import note, show
 from heldout.gepa.record.run import Run
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput
 from heldout.splits.partition.manifest import freeze
 from heldout.splits.synthetic import draw, write_jsonl
@@ -132,7 +133,8 @@ def make_synthetic(consultations: int, seed: int, out: Path, *, as_json: bool) -
         return found
     dropped = ", ".join(f"{count} {why}" for why, count in made.dropped.items()) or "none"
     return (
-        f"{pairs} pairs over {consultations} consultations (dropped: {dropped})\n"
+        f"{counted(pairs, 'pair')} over {counted(consultations, 'consultation')} "
+        f"(dropped: {dropped})\n"
         f"pairs:          {out}\nconsultations:  {beside}"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from heldout.experiments.campaigns.calls_told import calls_lines
 from heldout.gepa.record.remarks import StoppedEvent
 from heldout.gepa.record.run import Run
 from heldout.gepa.record.summary import left_out_in_words
+from heldout.splits.counted import counted
 
 MODULE = "heldout.experiments.cli.main"
 
@@ -28,10 +30,11 @@ def status_text(run: Run) -> str:
     lines = [
         f"{run.name}: {run.status}{why}",
         f"decision: {run.sentence}",
-        f"candidates: {counts.seeds} seeds, {counts.proposed} proposed, "
-        f"{counts.entered} entered, {counts.merges} merges",
+        f"candidates: {counted(counts.seeds, 'seed')}, {counts.proposed} proposed, "
+        f"{counts.entered} entered, {counted(counts.merges, 'merge')}",
         *([run.unusable_words] if run.unusable_words else []),
-        f"spent: {cost.calls} calls, {cost.tokens} tokens, USD {usd}, {cost.wall_s:.0f} s",
+        f"spent: {counted(cost.calls, 'call')}, {counted(cost.tokens, 'token')}, USD "
+        f"{usd}, {cost.wall_s:.0f} s",
         *calls_lines(run.calls),
         *_figures(run),
         *left_out_in_words(run.left_out),
@@ -55,7 +58,7 @@ STOPPED = {
 
 def _next_step(run: Run) -> list[str]:
     """How to go on with a run that is not finished."""
-    again = f"{program()} resume {_shown(run.run_dir)}"
+    again = typed("resume", run.run_dir)
     match run.status:
         case "stopped" | "failed":
             why = STOPPED.get(run.finish_reason or "", run.finish_reason)
@@ -88,18 +91,28 @@ def ending(run: Run) -> str:
         lines.append(f"          the search ended early: {SEARCH_ENDS[run.finish_reason]}")
     if run.status == "finished":
         lines.append(f"Report:   {run_dir}/report.html")
-        lines.append(f"Lineage in MLflow: {program()} ui {run_dir}")
+        lines.append(f"Lineage in MLflow: {typed('ui', run.run_dir)}")
     else:
-        lines.append(f"Continue: {program()} resume {run_dir}")
+        lines.append(f"Continue: {typed('resume', run.run_dir)}")
     return "\n".join(lines)
 
 
+def typed(command: str, path: Path | None) -> str:
+    """A command on `path` as it can be typed here, whatever stands in its name."""
+    return f"{program()} {command} {shlex.quote(_shown(path))}"
+
+
 def program() -> str:
-    """How this program is called from here: by name, or by its path where it is not on PATH."""
+    """How this program is called from here: by name, or by its path where it is not on PATH.
+
+    Quoted where a path of it needs that.
+    """
     if shutil.which("heldout"):
         return "heldout"
     beside = Path(sys.executable).with_name("heldout")
-    return _shown(beside) if beside.exists() else f"{_shown(Path(sys.executable))} -m {MODULE}"
+    if beside.exists():
+        return shlex.quote(_shown(beside))
+    return f"{shlex.quote(_shown(Path(sys.executable)))} -m {MODULE}"
 
 
 def _figures(run: Run) -> list[str]:

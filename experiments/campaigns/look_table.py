@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import FAMILY_FILE, existing_run
+from heldout.splits.chain import UNREADABLE
+from heldout.splits.errors import BadInput
 from heldout.splits.heldout.looks import Look, LookKind
 from heldout.splits.heldout.looks_file import LooksFile
 from heldout.splits.partition.manifest import read_manifest
@@ -73,10 +78,28 @@ class LookTable:
         return "\n".join([head, *map(str, self.looks)])
 
 
-def look_table(manifest: Path) -> LookTable:
-    """The looks at the held-out set of `manifest`. Raises BadInput where their chain breaks."""
+def look_table(source: Path) -> LookTable:
+    """The looks at the held-out set of a manifest, of a run, or of the folder of a family.
+
+    Raises BadInput where there is none, and where the chain of the looks breaks.
+    """
+    manifest = _manifest_of(source)
     partition = read_manifest(manifest)
     looks = LooksFile.beside(manifest, partition).looks()
     return LookTable(
         str(manifest.resolve()), partition.planned_looks, tuple(map(LookRow.of, looks))
     )
+
+
+def _manifest_of(source: Path) -> Path:
+    """The manifest that `source` is, or that its run goes by; members of a family share one."""
+    if not source.is_dir():
+        return source
+    family = source / FAMILY_FILE
+    if family.is_file():
+        try:
+            source = source / json.loads(family.read_text("utf-8"))["members"][0]
+        except UNREADABLE as error:
+            raise BadInput.one(str(family), f"is no list of a family ({error})") from None
+    run = existing_run(source)
+    return load_config(run.config, stored=True).partition.manifest or run.manifest

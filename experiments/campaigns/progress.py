@@ -23,6 +23,7 @@ from heldout.gepa.candidates import Status
 from heldout.gepa.record.codec import Event
 from heldout.gepa.record.events import CandidateEvent, IterationEvent, PhaseEvent
 from heldout.gepa.record.kinds import Phase
+from heldout.splits.counted import counted
 from heldout.students.calls.ledger import Totals
 
 PLAIN_EVERY_S = 5.0
@@ -71,7 +72,7 @@ def describe(state: State, totals: Totals, now: float) -> str:
         parts.append(f"iteration {state.iteration}/{state.iterations}")
     if state.candidates:
         parts.append(f"{state.entered}/{state.candidates} entered")
-    parts.append(f"{totals.calls} calls")
+    parts.append(f"{counted(totals.calls, 'call')}")
     parts.append(f"{totals.tokens / 1e6:.2f}M tokens")
     parts.append("USD unknown" if totals.usd is None else f"USD {totals.usd:.2f}")
     if state.best is not None and state.best >= 0:

@@ -6,12 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.runs.run_directory import existing_run
+from heldout.experiments.campaigns.parts import check_own_parts, rule_of
+from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_directory import RunDirectory, existing_run
 from heldout.gepa.gate.decide import decide
+from heldout.gepa.gate.rules import Rule, all_rules
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run
-from heldout.gepa.settings import RuleName
+from heldout.gepa.settings import RuleName, is_import_path
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import Measures
 from heldout.splits.errors import BadInput
@@ -20,9 +23,13 @@ from heldout.splits.errors import BadInput
 def redecide(run_dir: Path, rule: RuleName) -> dict[str, Any]:
     """What `rule` says of a run that looked at held-out; the decision of the run stays.
 
-    Raises BadInput for a run without a held-out comparison.
+    `rule` is built in, or `package.module:Name`, found beside the run's campaign file, in the
+    working folder or installed. Raises BadInput for a rule that is neither, and for a run without a
+    held-out comparison.
     """
-    run = Run.at(existing_run(run_dir).path)
+    files = existing_run(run_dir)
+    own = _own_rule(files, rule)
+    run = Run.at(files.path)
     gate, settings = run.gate, run.settings
     if gate is None or settings is None or gate.heldout is None:
         raise BadInput.one(str(run_dir), "has no held-out comparison to decide again")
@@ -33,6 +40,7 @@ def redecide(run_dir: Path, rule: RuleName) -> dict[str, Any]:
         primary=run.primary,
         planned_looks=gate.planned_looks or 1,
         seed=run.opened.seed,
+        rule=own,
     )
     because = f" ({decision.reason})" if decision.reason else ""
     return {
@@ -48,6 +56,21 @@ def redecide(run_dir: Path, rule: RuleName) -> dict[str, Any]:
             *([run.simulated_words] if run.simulated_words else []),
         ],
     }
+
+
+def _own_rule(files: RunDirectory, name: str) -> Rule | None:
+    """The rule at an import path, checked as a start checks it; None for a built-in name."""
+    built_in = all_rules(0)
+    if name in built_in:
+        return None
+    if not is_import_path(name):
+        known = ", ".join(built_in)
+        raise BadInput.one("--rule", f"{name} is none of {known}, nor package.module:Name")
+    config = load_config(files.config, stored=True)
+    gate = replace(config.gate, rule=name)
+    config = config.model_copy(update={"gate": gate, "parts": config.parts or Path.cwd()})
+    check_own_parts(config)
+    return rule_of(config)
 
 
 def _judged(run: Run, purpose: Purpose, measures: Measures) -> Judged:

@@ -20,6 +20,7 @@ from heldout.gepa.record.codec import plain
 from heldout.gepa.record.events import NoteEntry
 from heldout.gepa.record.remarks import CallsEvent
 from heldout.gepa.record.run import Run
+from heldout.splits.counted import counted
 from heldout.splits.hashing import sha256_file
 from heldout.splits.partition.draw import verify
 from heldout.splits.partition.manifest import Partition, read_manifest
@@ -126,7 +127,7 @@ def calls(examined: Examined) -> Iterator[Told]:
     rows = list(read_rows(url, so_far.opened.run_id))
     where = shown_url(url) if named else str(run.store)
     if len(rows) < settled:
-        yield Told(f"{where}: holds {len(rows)} calls, the journal settled {settled}")
+        yield Told(f"{where}: holds {counted(len(rows), 'call')}, the journal settled {settled}")
     for row in rows:
         if said := row_fault(row):
             yield Told(f"{where}: stored call {row.key}: {said}")

@@ -12,6 +12,7 @@ from heldout.experiments.campaigns.verified_files import Examined, Told
 from heldout.experiments.runs.run_directory import existing_run
 from heldout.gepa.record.run import Run
 from heldout.splits.chain import UNREADABLE
+from heldout.splits.counted import counted
 from heldout.splits.errors import HeldoutError, JournalBroken, UserFault
 
 Check = Callable[[Examined], Iterable[Told]]
@@ -34,7 +35,10 @@ CHECKS: Mapping[str, Check] = {
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked, the faults found, and what is no fault but to be known."""
+    """What was checked, the faults found, and what is no fault but to be known.
+
+    `events` leaves out notes of pages that were written.
+    """
 
     run: str
     events: int
@@ -57,7 +61,9 @@ class Verified:
         """For a person, a line a fault."""
         if self.faults:
             return "\n".join(self.faults)
-        head = f"{self.run}: {self.events} events hold together ({', '.join(self.checked)})"
+        head = (
+            f"{self.run}: {counted(self.events, 'event')} hold together ({', '.join(self.checked)})"
+        )
         return "\n".join([head, *self.notes])
 
     def to_json(self) -> dict[str, Any]:
@@ -90,7 +96,7 @@ def verify_run(path: Path) -> Verified:
     told = [line for name, check in CHECKS.items() for line in _findings(name, check, examined)]
     return Verified(
         run=str(run.path),
-        events=len(so_far.events) + len(so_far.rendered),
+        events=len(so_far.events),
         checked=("chain", *CHECKS),
         faults=tuple(dict.fromkeys(str(line) for line in told if line.is_fault)),
         notes=tuple(str(line) for line in told if not line.is_fault),

@@ -27,6 +27,15 @@ from heldout.students.calls.retry import CONCURRENCY
 
 app = typer.Typer()
 
+DESIGNS = (
+    "whole_note, f_yes_no, f_yes_no_8, f_score, f_score_8, fc_yes_no, fc_yes_no_8, fc_score, "
+    "fc_score_8, faithfulness, faithfulness_neutral, faithfulness_omissions, engineered, "
+    "geval_completeness, geval_consistency, checklist, coverage, per_fact_checker, "
+    "three_stage, three_stage_widened, union, fact_list, section_coverage, word_count, "
+    "transcript_words, constant, random"
+)
+"""Written out, so that help need not import the designs; a test holds them to the roster."""
+
 Pairs = Annotated[Path, typer.Option("--benchmark", help="Pairs file of the benchmark.")]
 Split = Annotated[
     Literal["reflect", "accept"] | None, typer.Option(help="Which split of --partition.")
@@ -106,7 +115,9 @@ def power(
 
 @app.command()
 def judge(
-    designs: Annotated[list[str], typer.Argument(metavar="DESIGN", help="Designs, or all.")],
+    designs: Annotated[
+        list[str], typer.Argument(metavar="DESIGN", help=f"Designs: {DESIGNS}; or all.")
+    ],
     benchmark: Pairs,
     out: Annotated[Path, typer.Option("--out", help="Directory for tables, scores and calls.")],
     consultations: Consultations = None,

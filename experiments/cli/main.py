@@ -164,15 +164,20 @@ def split(
 
 @app.command()
 def looks(
-    manifest: Annotated[Path, typer.Argument(metavar="MANIFEST", help="A partition manifest.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MANIFEST|RUN", help="A partition manifest, a run, or a folder of a family."
+        ),
+    ],
     as_json: JsonFlag = False,
 ) -> None:
-    """List every look at a manifest's held-out set: by whom, for what, with what result."""
+    """List every look at a held-out set: by whom, for what, with what result."""
     with guarded():
         from heldout.experiments.campaigns.look_table import look_table  # noqa: PLC0415
         from heldout.gepa.record.codec import plain  # noqa: PLC0415
 
-        found = look_table(manifest)
+        found = look_table(source)
         show(plain(found) if as_json else str(found))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -56,11 +56,12 @@ def sync(
     with guarded():
         from dataclasses import asdict  # noqa: PLC0415
 
+        from heldout.experiments.campaigns.ending import typed  # noqa: PLC0415
         from heldout.experiments.tracking import sync as synchronise  # noqa: PLC0415
 
         done = asdict(synchronise(run, tracking_uri))
         words = [f"{count} {name.replace('_', ' ')}" for name, count in done["counts"].items()]
-        place = done["url"] or f"open it with: heldout ui {run}"
+        place = done["url"] or f"open it with: {typed('ui', run)}"
         show(done if as_json else f"written: {', '.join(words)}\n{place}")
 
 
@@ -90,8 +91,8 @@ def ui(
 def gate(
     run: RunArgument,
     rule: Annotated[
-        Literal["interval", "bootstrap", "permutation", "point"],
-        typer.Option(help="The rule to decide by."),
+        str,
+        typer.Option(help="interval, bootstrap, permutation, point, or package.module:Name."),
     ],
     as_json: JsonFlag = False,
 ) -> None:

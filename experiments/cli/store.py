@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from heldout.experiments.cli.entry import JsonFlag, RunArgument, guarded, show
+from heldout.splits.counted import counted
 
 app = typer.Typer(help="List, export, import and check stored model calls.", no_args_is_help=True)
 
@@ -46,7 +47,7 @@ def export(
         from heldout.experiments.store.tools import export_calls, source_of  # noqa: PLC0415
 
         found = export_calls(source_of(store, run_id), out)
-        show(found if as_json else f"{found['file']}: {found['calls']} calls")
+        show(found if as_json else f"{found['file']}: {counted(found['calls'], 'call')}")
 
 
 @app.command("import")
@@ -63,7 +64,7 @@ def import_(
         from heldout.experiments.store.tools import import_calls  # noqa: PLC0415
 
         found = import_calls(file, url, run_id=run_id)
-        words = f"{found['store']}: {found['added']} of {found['calls']} calls were new"
+        words = f"{found['store']}: {found['added']} of {counted(found['calls'], 'call')} new"
         show(found if as_json else words)
 
 

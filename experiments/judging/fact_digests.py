@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput
 
 SUFFIX = ".facts.json"
@@ -45,6 +46,7 @@ def refuse_other_facts(
     if other:
         raise BadInput.one(
             " and ".join(names),
-            f"judged on different facts of {len(other)} consultation(s), {other[0]} the first: "
+            f"judged on different facts of {counted(len(other), 'consultation')}, "
+            f"{other[0]} the first: "
             "their difference is no difference between judges",
         )

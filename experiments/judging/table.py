@@ -13,6 +13,7 @@ from heldout.experiments.judging.roster import DesignFigures, DesignResult
 from heldout.experiments.report.csv_text import csv_text
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.splits.benchmark import CleanMeans
+from heldout.splits.counted import counted
 from heldout.splits.visible import visible
 
 FLAGS = {CleanMeans.VERIFIED: "false alarms", CleanMeans.UNEDITED: "flags on unedited notes"}
@@ -28,8 +29,9 @@ def title(results: Sequence[DesignResult], *, simulated: bool, words: str = SIMU
     judge = f"{words}; " if simulated else ""
     return (
         f"{notes.name}: {judge}{sizes.omissions} omissions, {sizes.commissions} commissions, "
-        f"{sizes.clean} clean notes ({notes.clean_means}) of {sizes.consultations} "
-        f"consultations; {len(results[0].judgements)} replicate(s)"
+        f"{sizes.clean} clean notes ({notes.clean_means}) of "
+        f"{counted(sizes.consultations, 'consultation')}; "
+        f"{counted(len(results[0].judgements), 'replicate')}"
     )
 
 

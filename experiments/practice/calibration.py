@@ -31,6 +31,7 @@ from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.table import DECIMALS, FloatArray
+from heldout.splits.counted import counted
 from heldout.splits.randomness import choice
 
 AT_TOP = 0.2
@@ -214,7 +215,8 @@ def _headline(found: Calibration) -> list[str]:
     if found.allowed is not None:
         return ["no clean note has a score, so there is nothing to set a threshold on"]
     lines = [
-        f"{found.consultations} consultation(s) with clean notes are too few: no threshold keeps "
+        f"{counted(found.consultations, 'consultation')} with clean notes: too few, no "
+        "threshold keeps "
         f"the promise that {found.promise.words}; it takes at least {needed(found.promise)}"
     ]
     if found.promise.method == "binomial":
@@ -239,7 +241,9 @@ def _caveats(found: Calibration) -> list[str]:
             "calibrations, and about half of them flag more than the target"
         )
     if found.unscored:
-        lines.append(f"{found.unscored} clean note(s) got no score and count as not flagged")
+        lines.append(
+            f"without a score, counted as not flagged: {counted(found.unscored, 'clean note')}"
+        )
     top = found.at_highest_score
     if top.k >= AT_TOP * top.n:
         lines.append(

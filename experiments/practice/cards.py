@@ -9,7 +9,9 @@ from typing import Any
 import yaml
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
+from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, Fault
+from heldout.splits.hashing import sha256_file
 from heldout.splits.loading.yaml_file import read_yaml
 from heldout.splits.visible import visible_in
 
@@ -59,6 +61,22 @@ def read_card(path: Path) -> Card:
         raise BadInput(
             [Fault(str(path), f"{key}: is missing or of another type") for key in keys]
         ) from None
+
+
+def refuse_strange(prompt: Path, card: Path, run: Run) -> None:
+    """Hold prompt and card in the folder of a run against its journal.
+
+    Raises BadInput where that emitted nothing, or something else: such a card was made by hand.
+    """
+    said = run.emission
+    hashes = (None, None) if said is None else (said.prompt_sha256, said.card_sha256)
+    faults = [
+        Fault(str(path), "is not what the journal of its run emitted: made or changed by hand")
+        for path, digest in zip((prompt, card), hashes, strict=True)
+        if sha256_file(path) != digest
+    ]
+    if faults:
+        raise BadInput(faults)
 
 
 def card_text(card: Mapping[str, Any]) -> str:

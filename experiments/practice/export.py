@@ -23,6 +23,7 @@ from heldout.experiments.practice.session import JudgeOptions, make_ready
 from heldout.experiments.practice.thresholds import ThresholdChoice, threshold_for
 from heldout.experiments.practice.vendored import PACKAGE, ROOTS, renamed, vendored
 from heldout.gepa.record.codec import plain
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_text
 from heldout.splits.loading.text_files import suggestion
@@ -72,7 +73,7 @@ class ExportReport:
     @property
     def text(self) -> str:
         """For a person."""
-        lines = [f"{self.out}: {len(self.files)} files for {self.target}", self.standing]
+        lines = [f"{self.out}: {counted(len(self.files), 'file')} for {self.target}", self.standing]
         return "\n".join([*lines, self.threshold.sentence, f"start with: {self.use}"])
 
 
@@ -259,7 +260,7 @@ def _readme(prompt: LoadedPrompt, target: str, settings: ExportSettings) -> str:
         "",
         f"Design {prompt.design}, block `{prompt.sha256}`, model `{model.id}` at "
         f"temperature {model.temperature:g}, {budget.max_tokens} tokens, effort "
-        f"{effort}, {settings.samples} sample(s), seed {settings.seed}.",
+        f"{effort}, {counted(settings.samples, 'sample')}, seed {settings.seed}.",
         "",
         f"Notes are {settings.threshold_from}.",
         "",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.practice.cards import Card, read_card
+from heldout.experiments.practice.cards import Card, read_card, refuse_strange
 from heldout.gepa.emission import CARD_SUFFIX
 from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.codec import plain
@@ -35,7 +35,8 @@ UNCONFIRMED = "unconfirmed"
 class LoadedPrompt:
     """A block, unchanged to the byte, with what is known of it.
 
-    `confirmed`: a gate passed exactly this block on held-out data. `threshold` was frozen on accept
+    `confirmed`: a gate passed exactly this block on held-out data. `vouched`: the journal of its
+    run says so, not a card alone, which anybody can write. `threshold` was frozen on accept
     at `budget` and `samples`; None where nothing froze one. `run` is the run directory it was taken
     from, None for a prompt file that stands alone. `card` is what copies of it say of it.
     """
@@ -53,6 +54,7 @@ class LoadedPrompt:
     threshold: float | None
     card: Mapping[str, Any]
     run: Path | None = None
+    vouched: bool = True
 
     @property
     def sha256(self) -> str:
@@ -72,6 +74,8 @@ class LoadedPrompt:
     @property
     def standing(self) -> str:
         """Whether the claim holds, as a sentence for headers."""
+        if self.confirmed and not self.vouched:
+            return "confirmed by its card alone: no journal stands beside it that could agree"
         if self.confirmed:
             return "confirmed: held-out data agreed before this prompt was emitted"
         return f"{UNCONFIRMED.upper()}: no gate passed this block on held-out data"
@@ -128,9 +132,10 @@ def from_prompt(path: Path) -> LoadedPrompt:
     samples = card.samples
     parameters: Mapping[str, Any] | None = card.parameters
     run = _run_of(path)
-    if run is not None and (parameters is None or samples is None):
-        # Cards of older versions leave out what the journal of the run knows.
+    if run is not None:
         known = load_run(run)
+        refuse_strange(path, card_file, known)
+        # Cards of older versions leave out what the journal of the run knows.
         parameters = known.opened.student.parameters if parameters is None else parameters
         samples = _settings(known).search.samples if samples is None else samples
     return LoadedPrompt(
@@ -147,6 +152,7 @@ def from_prompt(path: Path) -> LoadedPrompt:
         threshold=card.threshold,
         card=card.content,
         run=run,
+        vouched=run is not None,
     )
 
 

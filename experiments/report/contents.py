@@ -31,6 +31,7 @@ from heldout.gepa.statistics.intervals.resampling import generator
 from heldout.gepa.statistics.measures import AtThreshold, Measures
 from heldout.gepa.statistics.rates.detection import AtRule
 from heldout.gepa.statistics.tests.optimism import selection_optimism
+from heldout.splits.counted import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +288,7 @@ def _provenance(run: Run) -> Table:
         ["partition SHA-256", DASH if run.partition is None else run.partition.manifest_sha256],
     ]  # fmt: skip
     for name, split in run.partition.splits.items() if run.partition else ():
-        size = f"{split.consultations} consultations, {split.notes} notes"
+        size = f"{counted(split.consultations, 'consultation')}, {counted(split.notes, 'note')}"
         rows.append([f"split {name}", f"{size}, {split.digest}"])
     for path, digest in (opened.parts or {}).items():
         rows.append([f"source of {path}", digest])

@@ -9,6 +9,7 @@ from heldout.gepa.gate.outcome import FALSE_ALARMS, UNEDITED_FLAGS
 from heldout.gepa.record.run import Run
 from heldout.gepa.record.summary import SIMULATED
 from heldout.splits.benchmark import CleanMeans
+from heldout.splits.counted import counted
 
 SIMULATED_RESULT = {
     SIMULATED: "Simulated result: the models are programs, not language models.",
@@ -73,5 +74,8 @@ def _undecided(run: Run) -> str:
     figure = f", best on accept so far {number(max(scored))}" if scored else ""
     done = len(run.iterations)
     if run.status == "running":
-        return f"No decision yet: {done} iterations done{figure}."
-    return f"No decision: {run.status} ({run.finish_reason}) after {done} iterations{figure}."
+        return f"No decision yet: {counted(done, 'iteration')} done{figure}."
+    return (
+        f"No decision: {run.status} ({run.finish_reason}) after "
+        f"{counted(done, 'iteration')}{figure}."
+    )

@@ -15,6 +15,7 @@ from heldout.experiments.report.words import signed
 from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.record.events import CandidateEvent
 from heldout.gepa.record.run import Run, load_run
+from heldout.splits.counted import counted
 from heldout.splits.visible import visible
 
 STYLES = {Origin.SEED.value: "yellow", Origin.MUTATION.value: "cyan", Origin.MERGE.value: "magenta"}
@@ -87,6 +88,7 @@ def _gain(run: Run, body: CandidateEvent, value: float) -> str:
 def _counts(run: Run) -> str:
     found = run.candidates
     return (
-        f"{found.proposed} proposals, {found.entered} entered, {found.rejected} rejected, "
-        f"{found.merges} merges"
+        f"{counted(found.proposed, 'proposal')}, {found.entered} entered, "
+        f"{found.rejected} rejected, "
+        f"{counted(found.merges, 'merge')}"
     )

@@ -20,6 +20,7 @@ from heldout.experiments.runs.run_directory import RunDirectory, existing_run
 from heldout.experiments.store.tools import source_of
 from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import Run
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput, CallMissing, JournalMismatch, Stopped
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.students.calls.caller import never
@@ -46,7 +47,10 @@ class StoreChecked:
         """For a person."""
         if self.fault:
             return self.fault
-        return f"{self.run}: {self.calls} stored calls give the {self.events} events on record"
+        return (
+            f"{self.run}: {counted(self.calls, 'stored call')} for "
+            f"{counted(self.events, 'event')} on record, and all fit"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """`{run_dir, ok, calls, events, fault}`."""

@@ -10,6 +10,7 @@ from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import existing_run
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.run import Run
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput
 from heldout.students.calls.database import shown_url
 from heldout.students.calls.store_rows import StoredCall
@@ -69,17 +70,17 @@ class CallList:
     @property
     def text(self) -> str:
         """For a person."""
-        lines = [f"{self.store}: {sum(group.calls for group in self.groups)} calls"]
+        lines = [f"{self.store}: {counted(sum(group.calls for group in self.groups), 'call')}"]
         for group in self.groups:
             usd = "unknown price" if group.usd is None else f"USD {group.usd:.4f}"
             lines.append(
-                f"{group.run_id} · {group.stage} · {group.model}: {group.calls} calls, "
-                f"{group.tokens} tokens, {usd}"
+                f"{group.run_id} · {group.stage} · {group.model}: {counted(group.calls, 'call')}, "
+                f"{counted(group.tokens, 'token')}, {usd}"
             )
         for row in self.rows or ():
             lines.append(
                 f"{row.key:.12} {row.stage} {row.item} sample {row.sample} attempt {row.attempt} "
-                f"{row.finish} {row.completion_tokens} tokens"
+                f"{row.finish} {counted(row.completion_tokens, 'token')}"
             )
         return "\n".join(lines)
 

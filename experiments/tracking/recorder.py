@@ -18,14 +18,20 @@ from heldout.experiments.tracking.campaign_run import (
     prompt_content,
 )
 from heldout.experiments.tracking.candidate_run import candidate_content
-from heldout.experiments.tracking.content import MetricPoint, SyncCounts, points_at
+from heldout.experiments.tracking.content import (
+    MetricPoint,
+    SyncCounts,
+    TrackingFailed,
+    points_at,
+)
 from heldout.experiments.tracking.projection import Projection
-from heldout.experiments.tracking.settings import TrackingSettings
+from heldout.experiments.tracking.settings import TrackingSettings, database_file
 from heldout.experiments.tracking.ui import save_view
 from heldout.gepa.record.codec import Event
 from heldout.gepa.record.events import CandidateEvent
 from heldout.gepa.record.run import Run, load_run
 from heldout.splits.errors import BadInput
+from heldout.students.calls.database import shown_url
 
 BETWEEN_S = 2.0
 """Seconds between two updates of the parent run while a run is live."""
@@ -145,7 +151,11 @@ class Recorder:
             from heldout.experiments.tracking.client import TrackingClient  # noqa: PLC0415
 
             workers = 1 if self.settings.is_local else REMOTE_WORKERS
-            client = TrackingClient(self.settings)
+            try:
+                client = TrackingClient(self.settings)
+            except TrackingFailed as failed:
+                where = database_file(self.settings.uri) or shown_url(self.settings.uri)
+                raise TrackingFailed(f"{where}: {failed}") from failed
             self._projection = Projection(client, self.run.opened.run_id, workers=workers)
             self.counts = self._projection.counts
         return self._projection

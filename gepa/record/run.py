@@ -43,6 +43,7 @@ from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.judged import Judged
 from heldout.splits.benchmark import NoteLabel
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
 
@@ -88,7 +89,7 @@ class Run(RunEvents):
     def _facts(self) -> list[tuple[str, str]]:
         cost, counts = self.budget, self.candidates
         usd = "price unknown" if cost.usd is None else f"USD {cost.usd:.2f}"
-        spent = f"{cost.calls} calls, {cost.tokens} tokens, {usd}"
+        spent = f"{counted(cost.calls, 'call')}, {counted(cost.tokens, 'token')}, {usd}"
         return [
             ("run", f"{self.run_id} ({self.status})"),
             *([("models", self.simulated_words)] if self.simulated_words else []),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from heldout.splits.benchmark import Consultation, Note, NoteClass, NoteLabel, note_id
+from heldout.splits.counted import counted
 from heldout.splits.loading.group_tables import CleanRow
 from heldout.splits.loading.pairs import PairRow
 from heldout.splits.loading.text_files import Faults
@@ -56,7 +57,9 @@ def grouped(
         spoken = PLACEHOLDER if transcript is None else transcript.text
         consultations.append(consultation_of(name, spoken, texts, rows))
     if idle := sorted(set(transcripts or {}) - set(pairs_of) - set(clean_of)):
-        notices.append(f"{len(idle)} consultation(s) without a note left out: {', '.join(idle)}")
+        notices.append(
+            f"{counted(len(idle), 'consultation')} without a note left out: {', '.join(idle)}"
+        )
     return Groups(tuple(consultations), tuple(notices))
 
 

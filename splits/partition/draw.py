@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from heldout.splits.benchmark import Benchmark, Consultation
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput
 from heldout.splits.loading.text_files import Faults
 from heldout.splits.overlap import NearDuplicate, clusters, near_duplicates
@@ -167,7 +168,9 @@ def _refuse_small(
             groups = "; ".join(", ".join(group) for group in together)
             cause = f" (near-duplicates that must stay together: {groups})" if groups else ""
             found = len(splits[name])
-            faults.add(where, f"{name} holds {found} consultation(s), at least {least}{cause}")
+            faults.add(
+                where, f"{name} holds {counted(found, 'consultation')}, at least {least}{cause}"
+            )
     faults.raise_any()
 
 

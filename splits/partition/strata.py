@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heldout.splits.benchmark import Consultation
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput
 from heldout.splits.partition.manifest import SPLITS, Shares
 from heldout.splits.randomness import bits, weighted_choice
@@ -30,7 +31,7 @@ def sizes(total: int, shares: Shares) -> dict[str, int]:
     least = sum(LEAST.values())
     if total < least:
         parts = ", ".join(f"{count} {name}" for name, count in LEAST.items())
-        message = f"{total} consultation(s) are too few: the minimum is {least} ({parts})"
+        message = f"{counted(total, 'consultation')}: too few: the minimum is {least} ({parts})"
         raise BadInput.one("partition", message)
     count = {name: max(LEAST[name], round(total * getattr(shares, name))) for name in SPLITS[1:]}
     while total - sum(count.values()) < LEAST["reflect"]:

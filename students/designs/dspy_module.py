@@ -25,6 +25,7 @@ from dspy import lm15
 from dspy.utils.exceptions import AdapterParseError
 
 from heldout.splits.benchmark import Note, NoteClass, NoteLabel
+from heldout.splits.counted import counted
 from heldout.splits.errors import HeldoutError, InfrastructureFailure
 from heldout.splits.randomness import call_seed
 from heldout.students.calls.call import CallSpec, Stage
@@ -59,7 +60,8 @@ class NoPlaceForDemonstrations(ValueError):
 
     def __init__(self, demos: int) -> None:
         super().__init__(
-            f"{demos} demonstration(s) given: a frame has no place for them; use an optimiser of "
+            f"{counted(demos, 'demonstration')} given: a frame has no place for them; use "
+            "an optimiser of "
             "instructions, or set its number of demonstrations to 0"
         )
 

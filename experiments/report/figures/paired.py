@@ -14,6 +14,7 @@ from heldout.experiments.report.figures.svg import (
 from heldout.experiments.report.words import Table, interval_text, signed
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.slices import MIN_CONSULTATIONS, MIN_PAIRS, Axis, Slice, slices
+from heldout.splits.counted import counted
 
 CHANCE = 0.5
 BLOCK_HEIGHT, SLICE_HEIGHT = 64, 34
@@ -133,10 +134,12 @@ def _mark_slice(
     drawing: Drawing, area: PlotArea, y: float, block: ComparedBlock, part: Slice
 ) -> None:
     if part.interval is None:
-        drawing.text((area.box[0] + 6, y + 4), f"{part.n} pairs: counts only", style="soft")
+        drawing.text(
+            (area.box[0] + 6, y + 4), f"{counted(part.n, 'pair')}: counts only", style="soft"
+        )
         return
     interval_bar(drawing, area, y, (part.interval.low, part.interval.high), block.role)
-    label = f"{block.name}: {interval_text(part.interval)}, {part.n} pairs"
+    label = f"{block.name}: {interval_text(part.interval)}, {counted(part.n, 'pair')}"
     drawing.dot((area.px(part.interval.estimate), y), block.role, 4.5, label)
 
 

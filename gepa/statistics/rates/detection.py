@@ -15,6 +15,7 @@ import numpy as np
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.selection import Selection, rows_of
 from heldout.gepa.statistics.table import DECIMALS, BoolArray, FloatArray, ScoreTable
+from heldout.splits.counted import counted
 
 DEFAULT_CAP = 0.10
 
@@ -92,7 +93,7 @@ def flag_array(table: ScoreTable, flags: Mapping[str, bool | None]) -> BoolArray
     """`flags` in the order of the table, None as not flagged, shape (notes,)."""
     absent = [label.id for label in table.labels if label.id not in flags]
     if absent:
-        raise ValueError(f"{len(absent)} note(s) have no flag, the first is {absent[0]}")
+        raise ValueError(f"{counted(len(absent), 'note')} without a flag, the first is {absent[0]}")
     return np.array([flags[label.id] is True for label in table.labels], dtype=np.bool_)
 
 

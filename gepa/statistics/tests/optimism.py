@@ -68,17 +68,24 @@ class SearchOutcome:
     heldout: float
 
 
-def placebo_optimism(searches: Sequence[SearchOutcome]) -> OptimismEstimate | None:
+def placebo_optimism(searches: Sequence[SearchOutcome | None]) -> OptimismEstimate | None:
     """Mean of accept minus held-out over whole searches on a placebo, where nothing can improve.
 
-    Both figures must be of the same kind (each winner, or each winner minus its baseline). None
-    with fewer than two searches.
+    Both figures must be of the same kind (each winner, or each winner minus its baseline); None
+    stands for a search that a seed won, which overstates nothing and is counted apart. None with
+    fewer than two others.
     """
-    if len(searches) < 2:
+    counted = [search for search in searches if search is not None]
+    if len(counted) < 2:
         return None
-    gaps = np.array([search.accept - search.heldout for search in searches])
+    gaps = np.array([search.accept - search.heldout for search in counted])
     error = float(gaps.std(ddof=1) / sqrt(gaps.size))
-    return OptimismEstimate(float(gaps.mean()), error, f"{gaps.size} searches on placebo")
+    rest = len(searches) - gaps.size
+    others = f" of {len(searches)}" if rest else ""
+    why = f", a seed won {rest}" if rest else ""
+    return OptimismEstimate(
+        float(gaps.mean()), error, f"{gaps.size}{others} searches on placebo{why}"
+    )
 
 
 def _by_consultation(

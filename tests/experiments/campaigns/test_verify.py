@@ -17,6 +17,7 @@ import yaml
 from tests.support.campaigns import SMALL, resume_small, run_small
 
 from heldout.experiments.campaigns.verify import verify_run
+from heldout.experiments.practice.loaded_prompt import load_prompt
 from heldout.experiments.report.pages import note_pages, write_lineage, write_report
 from heldout.experiments.store.check import check_store
 from heldout.gepa.record.journal import GENESIS
@@ -316,7 +317,7 @@ WAYS: dict[str, tuple[str, Tampering]] = {
 def test_a_run_that_nobody_touched_holds_together(run: Path) -> None:
     found = verify_run(run)
     assert (found.faults, found.notes) == ((), ())
-    assert found.events == len((run / JOURNAL).read_text().splitlines())
+    assert found.events + 1 == len((run / JOURNAL).read_text().splitlines())
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -359,6 +360,39 @@ def test_a_figure_forged_in_every_file_is_found_by_computing_it_again(run: Path)
     assert "word_count" in str(check_store(run).fault)
     page = Path(__file__).parents[3] / "docs" / "reliability.md"
     assert "heldout store check" in page.read_text("utf-8")
+
+
+# -- cards -----------------------------------------------------------------------------------
+
+
+def test_a_card_made_by_hand_is_told_from_one_whose_journal_agrees(
+    run: Path, tmp_path: Path
+) -> None:
+    emitted = load_prompt(str(run / PROMPT))
+    assert (emitted.confirmed, emitted.vouched) == (True, True)
+    assert "held-out data agreed" in emitted.standing
+    alone = tmp_path / "alone"
+    shutil.copytree(run / "prompts", alone)
+    copied = load_prompt(str(alone / "small.txt"))
+    assert (copied.confirmed, copied.vouched) == (True, False)
+    assert "by its card alone" in copied.standing
+
+
+BY_HAND: dict[str, Tampering] = {
+    "another threshold": tree(CARD, put("threshold", "value", to=9.9)),
+    "another model": tree(CARD, put("models", "student", "id", to="openai/gpt-5")),
+    "another decision": tree(CARD, put("gate", "decision", to="emitted by me")),
+    "a comment": text(CARD, lambda t: t + "# checked\n"),
+    "no emission on record": rechained("emission", put("card_sha256", to=H)),
+}
+
+
+@pytest.mark.parametrize("way", BY_HAND)
+def test_beside_its_journal_a_card_made_by_hand_is_refused(way: str, run: Path) -> None:
+    BY_HAND[way](run)
+    with pytest.raises(BadInput, match="not what the journal of its run emitted") as caught:
+        load_prompt(str(run / PROMPT))
+    assert all("small.card.yaml" in line for line in caught.value.lines)
 
 
 # -- pages -------------------------------------------------------------------------------------

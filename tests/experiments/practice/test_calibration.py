@@ -120,7 +120,7 @@ def test_too_few_notes_are_said_to_be_too_few():
     found = calibrate(notes, Promise(0.05))
     assert found.threshold is None
     assert found.flagged_all_notes.k == 0
-    assert "30 consultation(s) with clean notes are too few" in found.sentences[0]
+    assert "30 consultations with clean notes: too few" in found.sentences[0]
     assert "at least 59" in found.sentences[0]
     assert f"{100 * smallest_rate(30, 0.95):.1f}%" in found.sentences[1]
 
@@ -157,7 +157,7 @@ def test_missing_scores_are_never_flagged_and_counted():
     assert found.unscored == 60
     assert found.threshold is not None
     assert found.flagged.k <= 1
-    assert any("60 clean note(s) got no score" in line for line in found.sentences)
+    assert any("not flagged: 60 clean notes" in line for line in found.sentences)
     nothing = calibrate([NoteScore("n", f"c{k}", None) for k in range(80)], Promise(0.05))
     assert nothing.threshold is None
     assert "no clean note has a score" in nothing.sentences[0]

@@ -172,11 +172,9 @@ def test_the_commands(run, tmp_path):
     assert (
         json.loads(heldout("store", "export", run, "--out", out, "--json").stdout)["calls"] == count
     )
-    assert (
-        f"{count} of {count} calls were new" in heldout("store", "import", out, "--to", url).stdout
-    )
-    assert f"0 of {count} calls were new" in heldout("store", "import", out, "--to", url).stdout
-    assert f"{count} stored calls give" in heldout("store", "check", run).stdout
+    assert f"{count} of {count} calls new" in heldout("store", "import", out, "--to", url).stdout
+    assert f"0 of {count} calls new" in heldout("store", "import", out, "--to", url).stdout
+    assert f"{count} stored calls for" in heldout("store", "check", run).stdout
     change(run, "delete from calls where id = 1")
     assert heldout("store", "check", run).exit_code == 1
     refused = heldout("store", "list", tmp_path / "absent")

@@ -51,7 +51,7 @@ def test_a_look_is_two_lines_and_counts_from_the_first(looks):
 
 def test_a_second_run_finds_the_first_ones_look_and_is_refused_naming_it(looks):
     looks.open(request(), Buyer("first-run"))
-    with pytest.raises(LooksSpent, match=r"all 1 planned look\(s\) were opened by first-run") as e:
+    with pytest.raises(LooksSpent, match=r"all of 1 planned look opened by first-run") as e:
         looks.open(request("other"), Buyer("second-run"))
     assert e.value.opened_by == ("first-run",)
     assert len(lines_of(looks)) == 1

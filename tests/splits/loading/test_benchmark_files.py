@@ -152,7 +152,7 @@ def test_consultations_without_pairs_are_left_out_with_a_notice(tmp_path):
     idle = {**consultation(2), "pairs": []}
     loaded = open_benchmark(write_benchmark(tmp_path, [consultation(1), idle]))
     assert [c.id for c in loaded.benchmark] == ["made|c001"]
-    assert loaded.notices == ("1 consultation(s) without a note left out: made|c002",)
+    assert loaded.notices == ("1 consultation without a note left out: made|c002",)
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_fault(tmp_path):

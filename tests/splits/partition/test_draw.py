@@ -90,10 +90,10 @@ def test_impossible_shares(shares, expected):
 
 def test_too_few_consultations_name_the_minimum(tmp_path):
     (fault,) = faults_of(draw_partition, made(tmp_path, 11), seed=1)
-    assert fault.startswith("partition: 11 consultation(s) are too few: the minimum is 12")
+    assert fault.startswith("partition: 11 consultations: too few: the minimum is 12")
     many_excluded = [f"{('north', 'south')[n % 2]}|c{n:03d}" for n in range(3)]
     (fault,) = faults_of(draw_partition, made(tmp_path, 14), seed=1, exclude=many_excluded)
-    assert fault.startswith("partition: 11 consultation(s) are too few: the minimum is 12")
+    assert fault.startswith("partition: 11 consultations: too few: the minimum is 12")
 
 
 def test_few_heldout_consultations_warn(tmp_path):
@@ -226,7 +226,7 @@ def test_a_run_without_a_heldout_set_is_impossible(benchmark):
             "heldout": (),
         },
     )
-    assert "p.json: heldout holds 0 consultation(s), at least 6" in faults_of(
+    assert "p.json: heldout holds 0 consultations, at least 6" in faults_of(
         verify, bare, benchmark, where="p.json"
     )
 
