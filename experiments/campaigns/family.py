@@ -41,6 +41,7 @@ from heldout.experiments.runs.run_directory import (
     FAMILY_FILE,
     RunDirectory,
     is_free,
+    read_family,
     working_in,
 )
 from heldout.gepa.gate.decide import decide_family
@@ -111,8 +112,8 @@ def resume_family(
 def _resumed(
     folder: Path, settings: Sequence[str], options: RunOptions, leave_out: Sequence[str]
 ) -> list[SessionResult]:
-    listed = json.loads((folder / FAMILY_FILE).read_text(encoding="utf-8"))
-    runs = [RunDirectory(folder / name, shared=folder) for name in listed["members"]]
+    listed = read_family(folder)
+    runs = [RunDirectory(folder / name, shared=folder) for name in listed.members]
     so_far = [Run.at(run.path) for run in runs]
     before = so_far[0].raised
     configs = [load_config(run.config, [*before, *settings], stored=True) for run in runs]
@@ -125,7 +126,7 @@ def _resumed(
         if begun.has_begun:
             refuse_changed(config, begun.opened.parts)
     sessions = _sessions(
-        configs, runs, so_far, options=options, raised=tuple(settings), id_=listed["id"]
+        configs, runs, so_far, options=options, raised=tuple(settings), id_=listed.id
     )
     sessions = [replace(s, left_out=o) for s, o in zip(sessions, left_out, strict=True)]
     for run in runs:

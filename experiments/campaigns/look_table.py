@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.experiments.runs.config_file import load_config
-from heldout.experiments.runs.run_directory import FAMILY_FILE, existing_run
-from heldout.splits.chain import UNREADABLE
-from heldout.splits.errors import BadInput
+from heldout.experiments.runs.run_directory import FAMILY_FILE, existing_run, read_family
 from heldout.splits.heldout.looks import Look, LookKind
 from heldout.splits.heldout.looks_file import LooksFile
 from heldout.splits.partition.manifest import read_manifest
@@ -95,11 +92,7 @@ def _manifest_of(source: Path) -> Path:
     """The manifest that `source` is, or that its run goes by; members of a family share one."""
     if not source.is_dir():
         return source
-    family = source / FAMILY_FILE
-    if family.is_file():
-        try:
-            source = source / json.loads(family.read_text("utf-8"))["members"][0]
-        except UNREADABLE as error:
-            raise BadInput.one(str(family), f"is no list of a family ({error})") from None
+    if (source / FAMILY_FILE).is_file():
+        source = source / read_family(source).members[0]
     run = existing_run(source)
     return load_config(run.config, stored=True).partition.manifest or run.manifest

@@ -15,7 +15,7 @@ from heldout.experiments.report.pages import PAGES
 from heldout.experiments.runs.config import Config
 from heldout.experiments.runs.config_file import config_digest, load_config
 from heldout.experiments.runs.run_data import data_of
-from heldout.experiments.runs.run_directory import FAMILY_FILE, RunDirectory
+from heldout.experiments.runs.run_directory import FAMILY_FILE, RunDirectory, read_family
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.events import NoteEntry
 from heldout.gepa.record.remarks import CallsEvent
@@ -202,12 +202,12 @@ def family(examined: Examined) -> Iterator[Told]:
     if run.shared is None or not so_far.has_begun:
         return
     path, declared = run.shared / FAMILY_FILE, so_far.opened.family
-    said = json.loads(path.read_text(encoding="utf-8"))
-    if run.path.name not in said["members"]:
+    said = read_family(run.shared)
+    if run.path.name not in said.members:
         yield Told(f"{path}: does not name {run.path.name}")
-    if declared is None or said["id"] != declared.id:
+    if declared is None or said.id != declared.id:
         yield Told(f"{path}: is another family than the run's")
-    elif len(said["members"]) != len(declared.targets):
+    elif len(said.members) != len(declared.targets):
         yield Told(f"{path}: has other members than were declared together")
 
 

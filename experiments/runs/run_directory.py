@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from heldout.splits.chain import UNREADABLE
 from heldout.splits.errors import BadInput
 from heldout.splits.private_files import private_files
 
@@ -102,6 +104,27 @@ def _held(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredFamily:
+    """What `family.json` says: its id, and the folder of each campaign in it."""
+
+    id: str
+    members: tuple[str, ...]
+
+
+def read_family(folder: Path) -> DeclaredFamily:
+    """The family in `folder`. Raises BadInput where its file is none."""
+    path = folder / FAMILY_FILE
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        found = DeclaredFamily(str(said["id"]), tuple(map(str, said["members"])))
+    except (*UNREADABLE, OSError) as error:
+        raise BadInput.one(str(path), f"is no list of a family ({error})") from None
+    if not found.members:
+        raise BadInput.one(str(path), "is no list of a family (it has no members)")
+    return found
 
 
 def resolved(path: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from tests.support.campaigns import write_config
 from typer.testing import CliRunner, Result
 
 from heldout.experiments.cli.main import app
+from heldout.experiments.runs.run_directory import working_in
+from heldout.students.designs.roster import DESIGNS
 
 COMMANDS = sorted(
     command.name or command.callback.__name__
@@ -187,3 +190,76 @@ def test_paths_that_no_system_call_takes_are_named_faults(command: str, tmp_path
         result = heldout(command, path)
         assert result.exit_code == 2, result
         assert result.stderr.strip()
+
+
+def test_h_is_help_everywhere() -> None:
+    for command in ((), ("run",), ("store",), ("store", "list")):
+        short, long = heldout(*command, "-h"), heldout(*command, "--help")
+        assert (short.exit_code, short.stdout) == (0, long.stdout)
+
+
+def test_the_help_of_judge_names_every_design() -> None:
+    words = set(re.split(r"[\s,;]+", heldout("judge", "-h").stdout))
+    assert words >= set(DESIGNS)
+
+
+def test_looks_are_found_by_manifest_by_run_and_by_family(finished: Path, tmp_path: Path) -> None:
+    by_run = one_object(heldout("looks", finished, "--json"))
+    assert by_run == one_object(heldout("looks", finished / "partition.json", "--json"))
+    assert by_run["looks"]
+    family = tmp_path / "family"
+    shutil.copytree(finished, family / "one")
+    for name in ("partition.json", "partition.looks.jsonl"):
+        (family / "one" / name).rename(family / name)
+    (family / "family.json").write_text('{"id": "f", "members": ["one"]}')
+    assert one_object(heldout("looks", family, "--json"))["looks"] == by_run["looks"]
+    assert one_object(heldout("looks", family / "one", "--json"))["looks"] == by_run["looks"]
+    for broken in ("[", "[]", "{}", '{"members": []}', '{"members": ["two"]}'):
+        (family / "family.json").write_text(broken)
+        result = heldout("looks", family)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    result = heldout("looks", tmp_path)
+    assert (result.exit_code, "not a run directory" in result.stderr) == (2, True)
+
+
+RULE = """
+from heldout.gepa.gate.rules import RuleVerdict
+
+
+class OfMyOwn:
+    def verdict(self, difference, *, alpha, margin):
+        return RuleVerdict("own", ships=False)
+"""
+
+
+def test_a_finished_run_is_decided_again_by_a_rule_of_ones_own(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rule_of_my_own.py").write_text(RULE)
+    monkeypatch.chdir(tmp_path)
+    found = one_object(heldout("gate", finished, "--rule", "rule_of_my_own:OfMyOwn", "--json"))
+    assert (found["decision"], found["reason"], found["emits"]) == ("refused", "gate", False)
+    for name, why in (
+        ("best", "is none of interval"),
+        ("rule_of_my_own:Absent", "has no Absent"),
+        ("no_such_module:Rule", "cannot be imported"),
+    ):
+        result = heldout("gate", finished, "--rule", name)
+        assert (result.exit_code, why in result.stderr) == (2, True), result.stderr
+
+
+def test_a_report_notes_its_pages_once_and_says_where_it_cannot(finished: Path) -> None:
+    before = (finished / "journal.jsonl").read_bytes()
+    assert heldout("report", finished).stderr == ""
+    with working_in(finished):
+        result = heldout("report", finished)
+    assert (result.exit_code, "does not note these pages" in result.stderr) == (0, True)
+    assert (finished / "journal.jsonl").read_bytes() == before
+    assert heldout("verify", finished).exit_code == 0
+
+
+def test_tables_are_not_cut_in_a_pipe(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = heldout("lineage", finished).stdout.splitlines()
+    assert sum(line.lstrip("│├└─ ").startswith("c0") for line in lines) >= 5
+    assert max(map(len, lines)) > 60

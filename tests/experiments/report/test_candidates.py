@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from itertools import takewhile
@@ -14,9 +15,11 @@ from tests.support.pages import Page
 
 from heldout.experiments.report.candidate_files import candidate_files
 from heldout.experiments.report.candidates import accept_lines, candidate_page, title
-from heldout.experiments.report.pages import run_files
+from heldout.experiments.report.pages import COPIED, run_files
 from heldout.experiments.report.reflections import NoReflections, StoredReflections, reflections_of
 from heldout.experiments.report.text import TextPolicy
+from heldout.experiments.tracking.campaign_run import campaign_content
+from heldout.experiments.tracking.candidate_run import candidate_content
 from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run, load_run
 from heldout.splits.errors import BadInput
@@ -176,6 +179,24 @@ def test_hostile_text_is_text_in_every_page(hostile):
         assert "\u202e" not in text
         shown += "window.bad=1" in read.text
     assert shown > 4
+
+
+def test_nothing_made_of_a_run_acts_on_a_terminal(tmp_path):
+    acting = "\x1b[2J\x9b1m\u202e\u2066\x07\x00\x7f\rrm -rf"
+    plan = Plan(iterations=4, hostile=acting, clinical=acting, name="made\x1b")
+    run = make_run(tmp_path / "run", plan)
+    files = {name: text for name, text in _pages(run).items() if name not in COPIED}
+    view = load_run(run)
+    for id_ in view.candidates:
+        content = candidate_content(view, id_, reflections_of(run, "made-0001"), TextPolicy.FULL)
+        files |= {f"{id_}: {key}": text for key, text in content.tags.items()}
+        files[f"{id_}: note"] = content.note
+    parent = campaign_content(view, (), {}, TextPolicy.FULL)
+    files |= {**parent.tags, **parent.params, "note": parent.note, "name": parent.name}
+    assert len(files) > 80
+    for name, text in files.items():
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text), name
+    assert any("⟦U+001B⟧[2J" in text for text in files.values())
 
 
 def test_hostile_text_is_text_in_markdown(hostile):

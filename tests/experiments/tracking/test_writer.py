@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
 
+import pytest
 from tests.support.made_runs import Plan, make_run
 
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, sync
 from heldout.experiments.tracking.client import TrackingClient
+from heldout.experiments.tracking.content import TrackingFailed
 from heldout.experiments.tracking.recorder import Recorder
 from heldout.gepa.record.journal import read_journal
 from heldout.gepa.record.run import load_run
@@ -133,3 +136,12 @@ def test_a_server_that_is_gone_is_met_with_short_patience():
         [sys.executable, "-c", code], env=clean, capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["1", "5"]
+
+
+def test_a_broken_database_is_named(tmp_path):
+    run = make_run(tmp_path / "run", Plan(iterations=2))
+    broken = tmp_path / "mlflow.db"
+    broken.write_bytes(b"no database" * 500)
+    with pytest.raises(TrackingFailed, match=re.escape(str(broken))) as failed:
+        sync(run, f"sqlite:///{broken}")
+    assert "\n" not in str(failed.value)

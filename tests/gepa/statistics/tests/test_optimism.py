@@ -53,3 +53,11 @@ def test_placebo_searches_estimate_the_whole():
     assert found.value == pytest.approx(0.08)
     assert found.error == pytest.approx(0.02)
     assert placebo_optimism([SearchOutcome(0.6, 0.5)]) is None
+
+
+def test_searches_that_a_seed_won_are_counted_apart():
+    won = SearchOutcome(0.6, 0.5)
+    assert placebo_optimism([won, won]).made_from == "2 searches on placebo"
+    found = placebo_optimism([won, None, won, None, None])
+    assert found.made_from == "2 of 5 searches on placebo, a seed won 3"
+    assert placebo_optimism([won, None]) is None
