@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from heldout.splits.errors import CircuitOpen, InfrastructureFailure
 from heldout.splits.randomness import uniform
 
-CONCURRENCY = 8
-"""Requests in flight at each provider, where nobody says otherwise."""
+CONCURRENCY = 32
+"""Requests in flight at each provider, where nobody says otherwise.
+
+Twice the notes of a minibatch: parent, proposal, child and accept each wait about one latency
+(docs/performance.md). No figure depends on it.
+"""
 
 
 PROVIDERS = frozenset({"rate_limit", "connect"})

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.soak import networked
 from tests.soak.networked import (
     CHILD,
     IN_FLIGHT,
@@ -19,6 +20,7 @@ from tests.soak.provider import MISBEHAVING
 from tests.support.postgres import postgres
 
 from heldout.splits.errors import CallRefused
+from heldout.students.calls import caller
 
 SMALL = ("benchmark.synthetic.consultations=16", "search.iterations=2", "search.stall=2")
 pytestmark = [pytest.mark.campaign, pytest.mark.usefixtures("in_checkout")]
@@ -131,3 +133,15 @@ def test_two_campaigns_at_once_on_one_postgresql_buy_each_call_once(tmp_path, wh
         assert set(net.provider.asked) == set(whole.asked)
         assert net.provider.asked.total() == whole.asked.total() + again
         assert sum(end["calls"]["answered"] for end in ends) == net.provider.asked.total()
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_cap_of_seconds_ends_a_campaign_that_a_server_keeps_waiting(
+    tmp_path, monkeypatch, number
+):
+    """429 with Retry-After 30, and silence; the soak has dropped connections and slow replies."""
+    monkeypatch.setattr(networked, "WALL_S", 0.5)
+    monkeypatch.setattr(caller, "GRACE_S", 0.1)
+    result = networked.wall(tmp_path, number, SMALL)
+    assert result["exit_status"] == 3
+    assert result["resumed_to"] == 0

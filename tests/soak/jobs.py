@@ -29,6 +29,7 @@ NETWORKED: Mapping[str, tuple[Callable[..., dict[str, Any]], range]] = {
     "network_kill": (partial(networked.kill, scale=networked.SMALLER), range(50)),
     "network_outage": (partial(networked.outage, scale=networked.SMALLER), range(10)),
     "network_cap": (partial(networked.cap, scale=networked.SMALLER), range(10)),
+    "network_wall": (partial(networked.wall, scale=networked.SMALLER), range(8)),
 }
 """Campaigns over a network that misbehaves, and how many of each; the first at full size."""
 TABLES = range(10)

@@ -179,6 +179,44 @@ def cap(folder: Path, number: int, scale: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
+WALL_S = 2.0
+WAYS = ("rate_limit", "hang", "reset", "slow")
+"""How a server keeps a campaign waiting: 429 with Retry-After, silence, dropped connections, and
+replies that take seconds."""
+
+
+def wall(folder: Path, number: int, scale: Sequence[str] = ()) -> dict[str, Any]:
+    """A cap of seconds while the server keeps the campaign waiting; how long it worked beyond it.
+
+    The waits are the product's own, so that only the cap ends them.
+    """
+    way = WAYS[number % len(WAYS)]
+    slow = way == "slow"
+    rates = PROPER if slow else FaultRates(**{way: 1.0})
+    with network(folder / "walled", scale=scale) as net:
+        # All is well until some calls are answered, so that there is something to resume.
+        net.provider.rates_from[10 + number] = rates
+        if slow:
+            net.provider.slow_from, net.provider.slow_s = 10 + number, 30.0
+        net.provider.retry_after_s = 30.0
+        began = time.monotonic()
+        patient = [f"retry.{name}" for name in ("request_s=180", "base_s=0.5", "longest_s=30")]
+        stopped = net.campaign(folder / "walled", *patient, f"budget.wall_s={WALL_S}")
+        took = time.monotonic() - began
+        run = told(stopped)
+        net.provider.rates_from.clear()
+        net.provider.slow_from = None
+        ended = net.campaign(folder / "walled", "budget.wall_s=600")
+    return {
+        "way": way,
+        "overshoot_s": max(0.0, run["budget"]["wall_s"] - WALL_S),
+        "took_s": took,
+        "abandoned": len(run["calls"].get("abandoned", ())),
+        "exit_status": stopped.exit_status,
+        "resumed_to": ended.exit_status,
+    }
+
+
 def told(ended: SessionResult) -> dict[str, Any]:
     """The JSON object of a run as it stands."""
     return ended.run.to_json()

@@ -51,7 +51,8 @@ class Provider:
     """Responds to requests; `answer` writes the reply, `rates` may be changed while it serves.
 
     `asked` counts requests by what was asked, `answered` those that got a whole reply, `faults`
-    what went wrong; `headers` are those of every request. `rates_from` gives other rates from the
+    what went wrong; `headers` are those of every request. `slow_from` makes replies take
+    `slow_s` from the request of that number on. `rates_from` gives other rates from the
     request of a number on, `refuse_from` rejects the key from there on, `echo_headers` puts what
     was received into the replies, as some gateways do. `length` and `filtered` are shares of the
     questions, not of the requests.
@@ -66,6 +67,9 @@ class Provider:
     filtered: float = 0.01
     refuse_from: int | None = None
     echo_headers: bool = False
+    retry_after_s: float = RETRY_AFTER_S
+    slow_from: int | None = None
+    slow_s: float = 0.0
     rates_from: dict[int, FaultRates] = field(default_factory=dict)
     asked: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
@@ -88,7 +92,10 @@ class Provider:
         if self.echo_headers:
             reply["received"] = request.headers
         good = json.dumps(reply).encode()
-        return self._broken(kind, number, good) if kind else Answer(good, delay_s=self.latency_s)
+        if kind:
+            return self._broken(kind, number, good)
+        slow = self.slow_from is not None and number >= self.slow_from
+        return Answer(good, delay_s=self.slow_s if slow else self.latency_s)
 
     def _fault(self, number: int) -> str | None:
         draw = uniform(self.seed, "fault", number)
@@ -116,7 +123,7 @@ class Provider:
         match kind:
             case "rate_limit":
                 asks = uniform(self.seed, "retry-after", number) < 0.5
-                headers = (("Retry-After", str(RETRY_AFTER_S)),) if asks else ()
+                headers = (("Retry-After", str(self.retry_after_s)),) if asks else ()
                 return 429, {"error": {"message": "slow down"}}, headers
             case "auth":
                 return 401, {"error": {"message": f"rejected: {self.headers[number]}"}}, ()

@@ -19,7 +19,13 @@ def write_counts(
     """Replace what stands below the mark in `page`; nothing is written without results."""
     found = {
         count: [result for job, result in results if job.count == count]
-        for count in ("network_faults", "network_kill", "network_outage", "network_cap")
+        for count in (
+            "network_faults",
+            "network_kill",
+            "network_outage",
+            "network_cap",
+            "network_wall",
+        )
     }
     if not any(found.values()):
         return
@@ -34,6 +40,7 @@ def write_counts(
         *_kills(found["network_kill"]),
         *_outages(found["network_outage"]),
         *_caps(found["network_cap"]),
+        *_walls(found["network_wall"]),
     ]
     page.write_text(head + "\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
@@ -111,6 +118,28 @@ def _caps(found: Found) -> list[str]:
         f"| {max(r['overshoot'] for r in found)} ({found[0]['in_flight_allowed']}) |",
         "",
     ]
+
+
+def _walls(found: Found) -> list[str]:
+    if not found:
+        return []
+    lines = [
+        "### `budget.wall_s` while the server keeps the run waiting",
+        "",
+        "| the server | campaigns | exit status | seconds beyond the cap, at most "
+        "| calls in flight abandoned, at most | finished when resumed |",
+        "|---|---|---|---|---|---|",
+    ]
+    for way in dict.fromkeys(result["way"] for result in found):
+        some = [result for result in found if result["way"] == way]
+        statuses = sorted({result["exit_status"] for result in some})
+        finished = sum(result["resumed_to"] == 0 for result in some)
+        lines.append(
+            f"| {way} | {len(some)} | {', '.join(map(str, statuses))} "
+            f"| {max(r['overshoot_s'] for r in some):.2f} "
+            f"| {max(r['abandoned'] for r in some)} | {finished} of {len(some)} |"
+        )
+    return [*lines, ""]
 
 
 def _count(found: Found, name: str) -> str:
