@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from heldout.splits.errors import HardCapReached, Unanswered
+from heldout.splits.errors import HardCapReached, HeldoutError, Unanswered
 from heldout.students.calls.caller import Caller, never
 from heldout.students.calls.ledger import Caps, Ledger
 from heldout.students.calls.retry import CONCURRENCY, Retry
@@ -65,7 +65,7 @@ def open_judging(  # noqa: PLR0913
         caller = Caller(opened, store, ledger, concurrency=concurrency, stop=stop, retry=retry)
         try:
             yield JudgingSession(store, ledger, caller, runner)
-        except Exception as error:
+        except HeldoutError as error:
             runner.run(caller.drain())
             if isinstance(error, HardCapReached):
                 error.abandoned = len(caller.counts.abandoned)
