@@ -18,7 +18,8 @@ from heldout.experiments.analysis.cluster_models import (
 from heldout.experiments.analysis.power import PowerReport, PowerSettings, Simulator, power
 from heldout.experiments.analysis.power_report import Resolution, resolution
 from heldout.experiments.analysis.score_files import read_scores, score_tables
-from heldout.experiments.campaigns.checks import Checked, check
+from heldout.experiments.campaigns.checks import check
+from heldout.experiments.campaigns.examination import Checked
 from heldout.experiments.runs.config_file import ConfigSource, load_config
 from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.gepa.gate.settings import primary_pairs

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 
-from heldout.experiments.campaigns.checks import (
+from heldout.experiments.campaigns.examination import (
     Checked,
     budget_of,
     caps_of,
@@ -35,7 +35,6 @@ from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard, own_texts
 from heldout.reflectors.prompts import Terms
 from heldout.reflectors.simulated.model import simulated_models
-from heldout.splits.errors import BadInput
 from heldout.splits.heldout.looks import target_id
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.vault import Splits, open_splits
@@ -44,7 +43,6 @@ from heldout.students.calls.ledger import Amount, Ledger
 from heldout.students.calls.session import open_judging
 from heldout.students.calls.store import CallStore
 from heldout.students.models.chat import ChatModel
-from heldout.students.models.clients import model_faults
 from heldout.students.student import Student
 
 DRIFT = "drift"
@@ -105,11 +103,9 @@ def open_session(  # noqa: PLR0913
 ) -> Iterator[Session]:
     """Open everything a campaign needs, and close it again whatever happens.
 
-    `first` is put on record before the checks that need a library; `confirmations` are
-    those of a family of campaigns under one cap; `doubles` replace simulated models by id.
-
-    Raises BadInput for a model that does not take what is asked of it; UserFault for a store or a
-    journal that cannot be used.
+    `first` is put on record before anything else; `confirmations` are those of a family of
+    campaigns under one cap; `doubles` replace simulated models by id. Raises UserFault for a store
+    or a journal that cannot be used.
     """
     config = checked.config
     confirmations = confirmations or Confirmations.of([checked])
@@ -132,7 +128,6 @@ def open_session(  # noqa: PLR0913
             closing(RunJournal(run.journal, observers, before_write=store.sync))
         )
         journal.remark(first)
-        _check_models(checked)
         splits = open_splits(
             checked.load,
             checked.manifest,
@@ -151,15 +146,6 @@ def open_session(  # noqa: PLR0913
             left_out=LeaveOut.of(journal.on_record, first.left_out),
         )
         yield Session(campaign, judging.ledger, caller)
-
-
-def _check_models(checked: Checked) -> None:
-    """What each model will not take, known before the first call; imports what it needs to."""
-    c = checked.config
-    faults = model_faults(checked.student, budget_of(c.student), "student")
-    faults += model_faults(checked.reflector, budget_of(c.reflector), "reflector")
-    if faults:
-        raise BadInput(faults)
 
 
 def _campaign(  # noqa: PLR0913

@@ -1,128 +1,68 @@
-"""Everything about a configuration that can be checked before anything is written.
+"""The checks of a configuration: all that can be known before anything is sent or written.
 
-No heavy import happens here, but for the price of a hosted model whose pin gives none: the data,
-the partition, the pins and their prices, the seeds and what the confirmation will cost are all
-known without a model.
+`run`, its dry run and `heldout doctor` go through one list, `BEGINNING`; a run that is continued
+through `ASKING`; what only reads data and partition through `READING`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 
-from heldout.experiments.campaigns.parts import build_student, check_own_parts
-from heldout.experiments.runs.config import Config, ModelSection, RoleCapsSection
-from heldout.experiments.runs.run_data import RunData, data_of
-from heldout.experiments.runs.run_directory import RunDirectory
-from heldout.gepa.record.summary import simulated_words
-from heldout.gepa.settings import ConfirmSettings
-from heldout.reflectors.guard import Guard
-from heldout.reflectors.prompts import LengthCap
-from heldout.splits.benchmark import Benchmark, Note
-from heldout.splits.errors import BadInput, Fault
-from heldout.splits.loading.benchmark_files import BenchmarkSource, Loaded
-from heldout.splits.partition.draw import draw_partition, verify
-from heldout.splits.partition.manifest import Partition, Shares, read_manifest
-from heldout.splits.protected import ProtectedTexts
-from heldout.splits.synthetic import SyntheticDraw, draw
-from heldout.students.calls.database import has_password
-from heldout.students.calls.ledger import Amount, Caps, Role, price_faults
-from heldout.students.frames import EscapedTags
-from heldout.students.models.chat import (
-    BYTES_A_TOKEN,
-    Budget,
-    Message,
-    ModelPin,
-    cost_usd,
-    prompt_tokens_bound,
+from sqlalchemy import make_url
+
+from heldout.experiments.campaigns.examination import (
+    Checked,
+    Examination,
+    caps_of,
+    length_cap,
 )
-from heldout.students.models.litellm_client import priced
-from heldout.students.models.pins import ClientKind, PinnedModel, load_pins
+from heldout.experiments.campaigns.parts import check_own_parts, minibatch_of
+from heldout.experiments.checking.checklist import Check, demand, refuse
+from heldout.experiments.checking.models import MODEL_CHECKS
+from heldout.experiments.runs.config import Config
+from heldout.experiments.runs.run_directory import RunDirectory, is_free, resolved
+from heldout.gepa.minibatch import ConsultationFirst
+from heldout.reflectors.guard import Guard
+from heldout.reflectors.simulated.model import MODEL_ID, habits_of
+from heldout.splits.errors import BadInput, Fault, LooksSpent
+from heldout.splits.heldout.looks_file import Buyer, LooksFile
+from heldout.splits.protected import ProtectedTexts
+from heldout.students.calls.database import connect, has_password, opening
 from heldout.students.models.pins_file import parameter_faults
+from heldout.students.simulated import JUDGE_ID
 from heldout.students.simulated.effects import Scale
-from heldout.students.student import Student
 
-CHARACTERS_A_WORD = 8
+Campaign = Check[Examination]
 
 
-@dataclass(frozen=True)
-class Checked(RunData):
-    """A configuration with what it refers to, read and found good.
+def check(
+    config: Config,
+    run: RunDirectory,
+    checks: Sequence[Campaign] | None = None,
+    buyer: Buyer | None = None,
+) -> Checked:
+    """Check `config` for a run in `run` by `checks`, by default those of data and partition.
 
-    `made` is the synthetic benchmark where the run draws its own and has not written it yet;
-    `partition` is drawn but not frozen while the manifest is absent.
+    Raises BadInput with every fault, LooksSpent where that alone is wrong; writes nothing.
     """
-
-    config: Config
-    made: SyntheticDraw | None
-    partition: Partition
-    student: PinnedModel
-    judge: Student
-    """The judge as it can be looked at: frame, score range, calls; it has no caller."""
-    reflector: PinnedModel
-    confirmation: Amount
-    notices: tuple[str, ...]
-    escaped: tuple[str, ...]
-    """What is said of the frame's own tags in the data; empty where there are none."""
-
-    @property
-    def is_new_partition(self) -> bool:
-        """True while the manifest has to be frozen."""
-        return not self.manifest.exists()
-
-    @property
-    def simulated_words(self) -> str | None:
-        """What of the models is simulated, model by model; None where nothing is."""
-        return simulated_words({"judge": self.student.pin.id, "reflector": self.reflector.pin.id})
-
-    @property
-    def simulated(self) -> bool:
-        """True if either model is a simulated one; its results are called so everywhere."""
-        return self.simulated_words is not None
+    examination = Examination(config, run, buyer)
+    demand(examination, READING if checks is None else checks)
+    return examination.checked()
 
 
-def check(config: Config, run: RunDirectory) -> Checked:
-    """Check `config` for a run in `run`. Raises BadInput with what is wrong; writes nothing."""
-    pins = load_pins(config.models)
-    student = _pinned(pins.find(config.student.model, "student.model"), config.student)
-    reflector = _pinned(pins.find(config.reflector.model, "reflector.model"), config.reflector)
-    _raise(_secret_faults(config))
-    caps = caps_of(config)
-    roles = {"student": student.pin, "reflector": reflector.pin}
-    _raise(_unpriced(config, roles))
-    _raise(_stop_faults(config, student))
-    check_own_parts(config)
-    judge = build_student(config, student.pin)
-    _raise(_seed_faults(config, judge))
-    if student.pin.id == "sim/judge":
-        Scale.of(student.pin.parameters)
-    data = data_of(config, run)
-    made = _drawn(config, data.source)
-    loaded = Loaded(made.benchmark) if made else data.load()
-    partition = _partition(config, loaded, data)
-    escaped = _escaped(loaded.benchmark, judge)
-    checked = Checked(
-        source=data.source,
-        manifest=data.manifest,
-        exclude=data.exclude,
-        config=config,
-        made=made,
-        partition=partition,
-        student=student,
-        judge=judge,
-        reflector=reflector,
-        confirmation=confirmation_amount(
-            _heldout_notes(loaded.benchmark, partition), config, student.pin, judge
-        ),
-        notices=(*loaded.notices, *_dropped(made), *escaped),
-        escaped=escaped,
-    )
-    _check_affordable(checked, caps)
-    return checked
+# -- the configuration itself ----------------------------------------------------------------------
+
+
+def _secrets(found: Examination) -> str:
+    """Keys and passwords in the configuration, which is copied to the run and to MLflow."""
+    refuse(_secret_faults(found.config))
+    return "none stand in the configuration"
 
 
 def _secret_faults(config: Config) -> Iterator[Fault]:
-    """Keys and passwords in the configuration, which is copied to the run and to MLflow."""
     for name, section in (("student", config.student), ("reflector", config.reflector)):
         yield from parameter_faults(section.parameters, name)
     if config.store.url is not None and has_password(config.store.url):
@@ -130,114 +70,89 @@ def _secret_faults(config: Config) -> Iterator[Fault]:
         yield Fault("store.url", message)
 
 
-def caps_of(config: Config) -> Caps:
-    """The hard caps of a configuration."""
-    b = config.budget
-    return Caps(b.usd, b.calls, b.tokens, b.wall_s)
+def _parts(found: Examination) -> str:
+    check_own_parts(found.config)
+    return "built in, or as their contracts want them"
 
 
-def role_caps_of(config: Config) -> dict[Role, Caps]:
-    """The hard caps of single roles."""
-    sections: dict[Role, RoleCapsSection] = {
-        Role.STUDENT: config.budget.student,
-        Role.REFLECTOR: config.budget.reflector,
-        Role.RETRY: config.budget.retry,
-    }
-    return {role: Caps(s.usd, s.calls, s.tokens) for role, s in sections.items()}
+def _judge(found: Examination) -> str:
+    if found.student.pin.id == JUDGE_ID:
+        Scale.of(found.student.pin.parameters)
+    if found.reflector.pin.id == MODEL_ID:
+        habits_of(found.reflector.pin.parameters)
+    judge = found.judge
+    return f"{judge.design}, {judge.calls_per_judgement} calls a judgement at most"
 
 
-def _unpriced(config: Config, pins: Mapping[str, ModelPin]) -> Iterator[Fault]:
-    """Models whose price is unknown beside a cap in USD, of everything or of their role."""
-    yield from price_faults(pins, caps_of(config))
-    for role, caps in role_caps_of(config).items():
-        concerned = {name: pin for name, pin in pins.items() if role in (name, Role.RETRY)}
-        yield from price_faults(concerned, caps, f"budget.{role}")
-
-
-def budget_of(section: ModelSection) -> Budget:
-    """What one call to this model may spend."""
-    return Budget(section.budget.max_tokens, section.budget.reasoning_effort)
-
-
-def confirmation_amount(
-    notes: Iterable[Note], config: Config, pin: ModelPin, judge: Student
-) -> Amount:
-    """The most that judging the winner on held-out can cost, the drift check included.
-
-    Every judging may need the retry, and every prompt the longest block the guard lets through.
-    """
-    confirm: ConfirmSettings = config.confirm
-    judgings = confirm.samples * confirm.replicates
-    fixed = len(judge.frame.template) + length_cap(config).characters
-    calls = judge.calls_per_judgement
-    total = Amount()
-    for note in notes:
-        prompt = prompt_tokens_bound([Message("user", note.transcript + note.text)])
-        prompt += -(-fixed // BYTES_A_TOKEN)
-        tokens = prompt + config.student.budget.max_tokens
-        usd = cost_usd(pin, prompt, config.student.budget.max_tokens) or 0.0
-        total += Amount(calls, calls * tokens, calls * usd)
-    scale = judgings + confirm.drift_share
-    return Amount(int(total.calls * scale) + 1, int(total.tokens * scale) + 1, total.usd * scale)
-
-
-def _pinned(model: PinnedModel, section: ModelSection) -> PinnedModel:
-    """The pinned model, the configuration going over its temperature and parameters."""
-    pin = model.pin
-    temperature = pin.temperature if section.temperature is None else section.temperature
-    parameters = {**pin.parameters, **section.parameters}
-    pinned = replace(model, pin=replace(pin, temperature=temperature, parameters=parameters))
-    return priced(pinned) if pinned.client is ClientKind.LITELLM else pinned
-
-
-def _drawn(config: Config, source: BenchmarkSource) -> SyntheticDraw | None:
-    """The synthetic benchmark of a run that has not written it yet."""
-    section = config.benchmark.synthetic
-    if section is None or source.pairs.exists():
-        return None
-    return draw(section.consultations, config.seed if section.seed is None else section.seed)
-
-
-def _partition(config: Config, loaded: Loaded, data: RunData) -> Partition:
-    if data.manifest.exists():
-        partition = read_manifest(data.manifest)
-        verify(
-            partition,
-            loaded.benchmark,
-            files=loaded.files or None,
-            exclude=data.exclude,
-            where=str(data.manifest),
-        )
-        return partition
-    return new_partition(config, loaded, data.exclude)
-
-
-def new_partition(config: Config, loaded: Loaded, exclude: frozenset[str]) -> Partition:
-    """The partition that this configuration draws from this data."""
-    shares = config.partition.shares
-    return draw_partition(
-        loaded.benchmark,
-        seed=config.seed,
-        shares=Shares(shares.reflect, shares.accept, shares.heldout),
-        exclude=exclude,
-        planned_looks=config.partition.planned_looks,
-        files=loaded.files,
+def _seeds(found: Examination) -> str:
+    """Seeds that the guard would not let through: every rewrite of them would be rejected too."""
+    guard = Guard(found.judge.frame, length_cap(found.config), ProtectedTexts())
+    seeds = found.config.seeds
+    rejections = ((seed, guard.check(seed.text, {}, ())) for seed in seeds)
+    refuse(
+        Fault(f"seeds: {seed.name}", f"is no usable block ({why.reason}: {why.detail})")
+        for seed, why in rejections
+        if why is not None
     )
+    return ", ".join(seed.name for seed in seeds)
 
 
-def _heldout_notes(benchmark: Benchmark, partition: Partition) -> list[Note]:
-    return [note for name in partition.heldout for note in benchmark.by_id[name].notes]
+# -- data and partition ----------------------------------------------------------------------------
 
 
-def _check_affordable(checked: Checked, caps: Caps) -> None:
+def _data(found: Examination) -> str:
+    benchmark = found.loaded.benchmark
+    notes = sum(len(consultation.notes) for consultation in benchmark)
+    return f"{len(benchmark.by_id)} consultations, {notes} notes"
+
+
+def _partition(found: Examination) -> str:
+    asked, partition = found.config.partition, found.partition
+    frozen = partition.planned_looks
+    if "planned_looks" in asked.model_fields_set and asked.planned_looks != frozen:
+        message = f"{asked.planned_looks} is not what the frozen manifest plans ({frozen})"
+        raise BadInput.one("partition.planned_looks", message)
+    state = "frozen" if found.data.manifest.exists() else "to be drawn"
+    sizes = ", ".join(f"{name} {len(ids)}" for name, ids in partition.splits.items())
+    return f"{state}: {sizes}"
+
+
+def _minibatch(found: Examination) -> str:
+    drawn = minibatch_of(found.config)
+    if not isinstance(drawn, ConsultationFirst):
+        return f"at most {drawn.largest} notes"
+    by_id = found.loaded.benchmark.by_id
+    usable = sum(bool(by_id[name].errored) for name in found.partition.splits["reflect"])
+    # The default is no wish: a small reflect set gives what it has.
+    if drawn.consultations > max(usable, ConsultationFirst().consultations):
+        message = f"{drawn.consultations} is more than the {usable} consultations of reflect"
+        raise BadInput.one("search.minibatch_consultations", f"{message} that have errored notes")
+    many = min(drawn.consultations, usable)
+    return f"{many} of {usable} consultations, at most {drawn.largest} notes"
+
+
+def _looks(found: Examination) -> str:
+    planned = found.partition.planned_looks
+    if found.buyer is None or not found.data.manifest.exists():
+        return f"{planned} planned"
+    standing = LooksFile.beside(found.data.manifest, found.partition).standing(found.buyer)
+    if standing.spent and not found.buyer.acknowledge_reuse:
+        raise LooksSpent(str(found.data.manifest), standing.others, standing.planned)
+    return f"{standing.used} of {standing.planned} used"
+
+
+# -- budget and files ------------------------------------------------------------------------------
+
+
+def _caps(found: Examination) -> str:
     """Baseline and winner are judged on held-out alike: twice the confirmation must fit."""
-    twice = checked.confirmation + checked.confirmation
+    caps, twice = caps_of(found.config), found.confirmation + found.confirmation
     limits: Mapping[str, tuple[float | None, float]] = {
         "usd": (caps.usd, twice.usd),
         "calls": (caps.calls, twice.calls),
         "tokens": (caps.tokens, twice.tokens),
     }
-    _raise(
+    refuse(
         Fault(
             f"budget.{name}",
             f"{cap:g} cannot pay for the held-out baseline and the confirmation, "
@@ -246,46 +161,83 @@ def _check_affordable(checked: Checked, caps: Caps) -> None:
         for name, (cap, need) in limits.items()
         if cap is not None and need > cap
     )
+    set_ = [f"{name} {cap:g}" for name, (cap, _) in limits.items() if cap is not None]
+    return ", ".join(set_) or "none"
 
 
-def _stop_faults(config: Config, student: PinnedModel) -> list[Fault]:
-    if config.search.stop_usd is None or student.pin.priced:
-        return []
-    message = f"needs a price for {student.pin.id}; give it in the pins file"
-    return [Fault("search.stop_usd", message)]
+def _folder(found: Examination) -> str:
+    """A run goes into a folder that is free, and can be made and written."""
+    path = resolved(found.run.path)
+    if path.exists() and not is_free(path):
+        message = "already exists; continue it with resume, or give another run directory"
+        raise BadInput.one(str(found.run.path), message)
+    writable(path)
+    manifest = found.config.partition.manifest
+    if manifest is not None and not manifest.exists():
+        writable(manifest.parent)
+    return str(found.run.path)
 
 
-def _seed_faults(config: Config, judge: Student) -> list[Fault]:
-    """Seeds that the guard would not let through: every rewrite of them would be rejected too."""
-    guard = Guard(judge.frame, length_cap(config), ProtectedTexts())
-    found = ((seed, guard.check(seed.text, {}, ())) for seed in config.seeds)
-    return [
-        Fault(f"seeds: {seed.name}", f"is no usable block ({why.reason}: {why.detail})")
-        for seed, why in found
-        if why is not None
-    ]
+def writable(path: Path) -> None:
+    """Raise BadInput where the folder `path` cannot be made or written; nothing is made."""
+    there = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not there.is_dir():
+        raise BadInput.one(str(path), f"cannot be made ({there} is a file)")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise BadInput.one(str(path), f"cannot be made ({there} may not be written)")
 
 
-def length_cap(config: Config) -> LengthCap:
-    """The longest block allowed; 8 characters a word leave room for long words."""
-    words = config.reflector.max_words
-    return LengthCap(words, CHARACTERS_A_WORD * words)
+def _store(found: Examination) -> str:
+    """A call store elsewhere can be reached; that of the run lies in its folder."""
+    section = found.config.store
+    if section.url is None:
+        if section.reuse == "replay":
+            message = "replay uses calls that are stored; name their store as store.url"
+            raise BadInput.one("store.reuse", message)
+        return "calls.sqlite in the run directory"
+    with opening(section.url):
+        url = make_url(section.url)
+        if url.get_backend_name() == "postgresql" and find_spec("psycopg") is None:
+            raise BadInput.one("store.url", "needs the package psycopg (the extra postgres)")
+        file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+        if file is not None and not file.exists():
+            writable(resolved(file.parent))
+            if not file.parent.is_dir():
+                raise BadInput.one("store.url", f"{file.parent} is no folder")
+        else:
+            connect(section.url).close()
+    return "can be reached"
 
 
-def _escaped(benchmark: Benchmark, judge: Student) -> tuple[str, ...]:
-    escaped = EscapedTags(judge.frame)
-    for consultation in benchmark:
-        escaped.see(consultation.transcript, *(note.text for note in consultation.notes))
-    return escaped.notices
+MODELS, DOORS, KEYS, TAKEN, PRICES = MODEL_CHECKS
+SECRETS = Check("secrets", _secrets, "take the key out; name the variable that holds it in key_env")
+PARTS = Check("parts", _parts, "mend the part; heldout.testing says what it has to do")
+JUDGE = Check("judge", _judge, "heldout parts lists the designs, docs/simulation.md the parameters")
+SEEDS = Check("seeds", _seeds, "shorten or reword the seed block as said")
+DATA = Check("data", _data, "mend the file, or name another one; docs/data.md has the layouts")
+PARTITION = Check("partition", _partition, "draw a new partition, or change its shares or its data")
+CAPS = Check("caps", _caps, "raise the cap, or judge fewer notes, samples or replicates")
+MINIBATCH = Check("minibatch", _minibatch, "draw fewer consultations, or add some to reflect")
+LOOKS = Check("looks", _looks, "draw a new partition, or go on as exploratory: --acknowledge-reuse")
+FOLDER = Check("run directory", _folder, "give another run directory, or mend its permissions")
+STORE = Check("call store", _store, "start the database, or mend store.url")
 
+READING: tuple[Campaign, ...] = (
+    SECRETS, MODELS, PRICES, PARTS, JUDGE, SEEDS, DATA, PARTITION, CAPS
+)  # fmt: skip
+"""What is known from configuration, pins and data: enough to plan, to split, to check a store."""
 
-def _dropped(made: SyntheticDraw | None) -> tuple[str, ...]:
-    if made is None:
-        return ()
-    return tuple(f"while drawing the benchmark: {why} ({n})" for why, n in made.dropped.items())
+ASKING: tuple[Campaign, ...] = (*READING, DOORS, KEYS, TAKEN)
+"""The same, and that the models can be asked: for a run that goes on."""
 
+PLANNING: tuple[Campaign, ...] = (*READING, MINIBATCH, FOLDER)
+"""What a new run can be planned with, before it is known that its models can be asked."""
 
-def _raise(faults: Iterable[Fault]) -> None:
-    found = list(faults)
-    if found:
-        raise BadInput(found)
+STARTING: tuple[Campaign, ...] = (DOORS, KEYS, TAKEN, LOOKS, STORE)
+"""What a planned run needs beside."""
+
+BEGINNING: tuple[Campaign, ...] = (
+    SECRETS, MODELS, DOORS, KEYS, TAKEN, PRICES, PARTS, JUDGE, SEEDS, DATA, PARTITION, MINIBATCH,
+    CAPS, LOOKS, FOLDER, STORE,
+)  # fmt: skip
+"""All of it, in the order in which a person reads it."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from heldout.experiments.campaigns.checks import check, new_partition
+from heldout.experiments.campaigns.checks import check
 from heldout.experiments.campaigns.ending import ending, status_text
+from heldout.experiments.campaigns.examination import new_partition
 from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
 from heldout.experiments.campaigns.plan import plan, plan_text
 from heldout.experiments.campaigns.running import prepare, resume, start
@@ -51,7 +52,7 @@ def run_campaigns(
         return _finish_family(start_family(members, folder), as_json)
     config = configs[0]
     where = run_dir or default_run_dir(load_config(config, settings).name)
-    checked = prepare(config, settings, where)
+    checked = prepare(config, settings, where, options)
     if dry_run:
         planned = plan(checked)
         show(planned if as_json else plan_text(planned))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heldout.experiments.campaigns.checks import Checked
+from heldout.experiments.campaigns.examination import Checked
 from heldout.experiments.campaigns.parts import build_student, minibatch_of
 from heldout.splits.benchmark import Benchmark, Consultation
 from heldout.students.calls.call import CallSpec

@@ -12,20 +12,21 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from heldout.experiments.campaigns.building import Confirmations, target_of
-from heldout.experiments.campaigns.checks import check
+from heldout.experiments.campaigns.checks import ASKING, BEGINNING, check
 from heldout.experiments.campaigns.leaving_out import OPTION, left_out_of, named_by_stop
 from heldout.experiments.campaigns.parts import refuse_changed
 from heldout.experiments.campaigns.running import (
     continuing,
     has_calls,
+    new_buyer,
     new_folder,
     nothing_left_of,
     only_caps,
     only_raised,
-    refuse_spent_looks,
     write_definition,
 )
 from heldout.experiments.campaigns.session import (
@@ -35,6 +36,7 @@ from heldout.experiments.campaigns.session import (
     RunOptions,
     SessionResult,
 )
+from heldout.experiments.checking.checklist import all_of
 from heldout.experiments.runs.config import Config
 from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import (
@@ -64,7 +66,7 @@ def prepare_family(
         raise BadInput.one(
             str(folder), "already exists; continue it with resume, or give another --run-dir"
         )
-    configs = [load_config(file, settings) for file in config_files]
+    configs = all_of(*(partial(load_config, file, settings) for file in config_files))
     runs = [RunDirectory(folder / config.name, shared=folder) for config in configs]
     return _sessions(configs, runs, [Run(run.path) for run in runs], options=options)
 
@@ -75,8 +77,6 @@ def start_family(sessions: Sequence[CampaignSession], folder: Path) -> list[Sess
     Raises UserFault, with nothing left behind, for what is found before the first call.
     """
     folder = folder.resolve()
-    for session in sessions:
-        refuse_spent_looks(session.checked, session.buyer)
     made = new_folder(folder)
     with working_in(folder):
         # Whoever came second finds the lock taken, or the runs that the first one has made.
@@ -159,7 +159,15 @@ def _sessions(
     without one.
     """
     _refuse_unlike(configs)
-    checked = [check(config, run) for config, run in zip(configs, runs, strict=True)]
+    new = id_ is None
+    checks = BEGINNING if new else ASKING
+    members = zip(configs, runs, strict=True)
+    checked = all_of(
+        *(
+            partial(check, config, run, checks, new_buyer(config, options) if new else None)
+            for config, run in members
+        )
+    )
     family = Family(id_ or uuid.uuid4().hex[:12], tuple(map(target_of, checked)))
     return [
         continuing(found, run, begun, options, raised, family=family)
@@ -198,11 +206,12 @@ def _work(sessions: Sequence[CampaignSession]) -> list[SessionResult]:
         for session in sessions:
             stack.enter_context(session.directory.locked())
         with OnRecord(opened) as record:
-            explored = []
             for session in sessions:
                 sharing = replace(session, confirmations=confirmations)
                 opened.append(stack.enter_context(sharing.open()))
-                explored.append(opened[-1].session.campaign.explore())
+                opened[-1].answer_first(session.checked)
+            # Every model has answered before the first of them is looked at on held-out.
+            explored = [member.session.campaign.explore() for member in opened]
             for member, found in zip(opened, _decided(sessions, explored), strict=True):
                 member.session.campaign.conclude(found)
     done = [member.result(record.error) for member in opened]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.experiments.campaigns.checks import Checked
+from heldout.experiments.campaigns.examination import Checked
 from heldout.gepa.record.events import BenchmarkEntry, NoteEntry, PartitionEvent, SplitEntry
 from heldout.gepa.record.summary import SIMULATED
 from heldout.splits.benchmark import CleanMeans

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from heldout.experiments.analysis.power_campaign import acceptance_sentence, short_form
-from heldout.experiments.campaigns.checks import Checked
 from heldout.experiments.campaigns.estimates import estimate, estimate_text
+from heldout.experiments.campaigns.examination import Checked
 from heldout.experiments.campaigns.parts import minibatch_of
 from heldout.gepa.record.codec import plain
 

@@ -12,10 +12,14 @@ from typing import Any
 import yaml
 
 from heldout.experiments.campaigns.checks import (
-    Checked,
+    ASKING,
+    BEGINNING,
+    PLANNING,
+    STARTING,
     check,
-    new_partition,
 )
+from heldout.experiments.campaigns.examination import Checked, Examination, new_partition
+from heldout.experiments.campaigns.first_calls import StartRefused
 from heldout.experiments.campaigns.leaving_out import left_out_of
 from heldout.experiments.campaigns.parts import refuse_changed
 from heldout.experiments.campaigns.session import (
@@ -24,6 +28,7 @@ from heldout.experiments.campaigns.session import (
     SessionResult,
     write_pages,
 )
+from heldout.experiments.checking.checklist import demand
 from heldout.experiments.report.pages import note_pages
 from heldout.experiments.runs.config import Config
 from heldout.experiments.runs.config_file import (
@@ -37,9 +42,9 @@ from heldout.experiments.runs.run_directory import RunDirectory, existing_run, i
 from heldout.gepa.record.files import write_whole
 from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import Run
-from heldout.splits.errors import BadInput, HeldoutError, LooksSpent, UserFault
+from heldout.splits.errors import BadInput, HeldoutError, UserFault
 from heldout.splits.heldout.looks import Family
-from heldout.splits.heldout.looks_file import Buyer, LooksFile
+from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.partition.manifest import freeze
 from heldout.splits.private_files import private_files
 from heldout.splits.synthetic import write_jsonl
@@ -49,19 +54,19 @@ RAISABLE = "budget"
 """The one section that `resume --set` may change: caps may be raised, nothing else."""
 
 
-def prepare(source: ConfigSource, settings: Sequence[str], run_dir: Path) -> Checked:
-    """Load and check a configuration for a new run in `run_dir`. Writes nothing."""
+def prepare(
+    source: ConfigSource, settings: Sequence[str], run_dir: Path, options: RunOptions | None = None
+) -> Checked:
+    """Load and check a configuration for a new run in `run_dir`. Writes nothing.
+
+    With the `options` of the run everything that a start needs is checked with the rest; without
+    them `start` checks it. Raises BadInput with every fault.
+    """
     run = RunDirectory(resolved(run_dir))
-    if run.path.exists() and not is_free(run.path):
-        raise BadInput.one(
-            str(run_dir), "already exists; continue it with resume, or give another --run-dir"
-        )
-    checked = check(load_config(source, settings), run)
-    asked, frozen = checked.config.partition, checked.partition.planned_looks
-    if "planned_looks" in asked.model_fields_set and asked.planned_looks != frozen:
-        message = f"{asked.planned_looks} is not what the frozen manifest plans ({frozen})"
-        raise BadInput.one("partition.planned_looks", message)
-    return checked
+    config = load_config(source, settings)
+    if options is None:
+        return check(config, run, PLANNING)
+    return check(config, run, BEGINNING, new_buyer(config, options))
 
 
 def start(checked: Checked, run_dir: Path, options: RunOptions) -> SessionResult:
@@ -71,7 +76,7 @@ def start(checked: Checked, run_dir: Path, options: RunOptions) -> SessionResult
     """
     run = RunDirectory(run_dir.resolve())
     buyer = new_buyer(checked.config, options)
-    refuse_spent_looks(checked, buyer)
+    demand(Examination.of(checked, run, buyer), STARTING)
     made = new_folder(run.path)
     with run.locked():
         # Whoever came second finds the lock taken, or the run that the first one has made.
@@ -100,19 +105,20 @@ def nothing_left_of(
 ) -> Iterator[None]:
     """Take back what stands in `path`, and the folders `made`, where a start fails early.
 
-    Early is before its first call; what can be resumed is left. A folder that was there before
-    stays, empty. To be used by whoever holds the folder's lock: what others wrote is not ours.
+    Early is before its first call, or where a model refused that; what can be resumed is left. A
+    folder that was there before stays, empty. To be used by whoever holds the folder's lock: what
+    others wrote is not ours.
     """
-    keep = False
+    keep = refused = False
     try:
         yield
         keep = True
     except HeldoutError as error:
-        keep = not isinstance(error, UserFault)
+        keep, refused = not isinstance(error, UserFault), isinstance(error, StartRefused)
         raise
     finally:
         # Whatever else ends a start, an interrupt among it, must leave no half of a run either.
-        if not keep and not has_calls():
+        if not keep and (refused or not has_calls()):
             for item in path.iterdir():
                 shutil.rmtree(item) if item.is_dir() else item.unlink()
             for folder in made:
@@ -127,14 +133,14 @@ def run_in(source: ConfigSource, run_dir: Path, options: RunOptions) -> SessionR
     """
     run = RunDirectory(resolved(run_dir))
     if not run.config.is_file():
-        return start(prepare(source, (), run_dir), run_dir, options)
+        return start(prepare(source, (), run_dir, options), run_dir, options)
     asked, there = load_config(source), load_config(run.config, stored=True)
     differs = [name for name in Config.model_fields if getattr(asked, name) != getattr(there, name)]
     if differs:
         raise BadInput.one(
             str(run_dir),
             f"holds a run of another configuration ({', '.join(differs)} differ); give another "
-            "run_dir, or raise its budget with resume",
+            "run directory, or raise its budget with resume",
         )
     return resume(run_dir, (), options)
 
@@ -167,7 +173,7 @@ def resume(
         run.stop_file.unlink(missing_ok=True)
         if so_far.has_begun:
             refuse_changed(config, so_far.opened.parts)
-        checked = check(config, run)
+        checked = check(config, run, ASKING)
         if checked.is_new_partition and so_far.partition:
             # A partition drawn anew would be a second held-out set, with looks of its own.
             raise BadInput.one(str(checked.manifest), "is gone; the run was begun on it")
@@ -213,16 +219,6 @@ def new_buyer(config: Config, options: RunOptions, family: Family | None = None)
     """A new run, as the looks file knows it."""
     run_id = f"{config.name}-{uuid.uuid4().hex[:12]}"
     return Buyer(run_id, family, options.acknowledge_reuse)
-
-
-def refuse_spent_looks(checked: Checked, buyer: Buyer) -> None:
-    """End before any call where every planned look was opened by other runs."""
-    if buyer.acknowledge_reuse or checked.is_new_partition:
-        return
-    looks = LooksFile.beside(checked.manifest, checked.partition)
-    standing = looks.standing(buyer)
-    if standing.spent:
-        raise LooksSpent(str(checked.manifest), standing.others, standing.planned)
 
 
 def write_definition(checked: Checked, run: RunDirectory) -> None:

@@ -9,7 +9,8 @@ from types import TracebackType
 
 from heldout.experiments.campaigns.building import Confirmations, Session, open_session
 from heldout.experiments.campaigns.calls_told import calls_event
-from heldout.experiments.campaigns.checks import Checked, budget_of
+from heldout.experiments.campaigns.examination import Checked, budget_of
+from heldout.experiments.campaigns.first_calls import first_calls
 from heldout.experiments.campaigns.parts import digests
 from heldout.experiments.campaigns.progress import Progress
 from heldout.experiments.campaigns.provenance import provenance
@@ -23,7 +24,7 @@ from heldout.gepa.record.codec import Event
 from heldout.gepa.record.journal import Observer
 from heldout.gepa.record.kinds import SCHEMA, FinishReason
 from heldout.gepa.record.remarks import ModelFacts, OpenedEvent, StoppedEvent
-from heldout.gepa.record.run import Run
+from heldout.gepa.record.run import RESUMABLE, Run
 from heldout.splits.errors import (
     CallRefused,
     CircuitOpen,
@@ -97,6 +98,7 @@ class CampaignSession:
         observer.
         """
         with self.open() as opened, OnRecord([opened]) as record:
+            opened.answer_first(self.checked)
             opened.session.campaign.run()
         return opened.result(record.error)
 
@@ -112,7 +114,7 @@ class CampaignSession:
             writer = self._tracking()
             if writer is not None:
                 stack.callback(writer.close)
-                observers.append(writer.observe)
+                observers.append(OnceBegun(writer.observe))
             stop = stack.enter_context(stop_requests(self.directory.stop_file))
             session = stack.enter_context(
                 open_session(
@@ -183,6 +185,10 @@ class OpenedSession:
     directory: RunDirectory
     writer: TrackingWriter | None
 
+    def answer_first(self, checked: Checked) -> None:
+        """Have each connected model answer one call. Raises StartRefused where one refuses."""
+        first_calls(checked, self.session.campaign, self.session.caller)
+
     def put_on_record(self, error: Exception | None) -> None:
         """Say what was asked of models, and why the session stopped; write the report."""
         journal = self.session.campaign.journal
@@ -238,6 +244,27 @@ class UntilItFails:
             self._failed = True
             self._observer(event, replayed)
             self._failed = False
+
+
+class OnceBegun:
+    """Tells an observer nothing of a session before it has done something, then all of it.
+
+    A start that is refused before its first event leaves nothing behind, elsewhere neither.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer, self._begun = observer, False
+        self._held: list[tuple[Event, bool]] = []
+
+    def __call__(self, event: Event, replayed: bool) -> None:
+        """Pass one event on, or hold it back."""
+        self._held.append((event, replayed))
+        resumable = isinstance(event.body, StoppedEvent) and event.body.exit_status in RESUMABLE
+        self._begun = self._begun or not event.is_remark or resumable
+        if self._begun:
+            held, self._held = self._held, []
+            for told in held:
+                self._observer(*told)
 
 
 def write_pages(run: RunDirectory) -> None:

@@ -81,6 +81,44 @@ def run(
 
 
 @app.command()
+def doctor(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A campaign file (YAML).")],
+    run_dir: Annotated[
+        Path | None, typer.Option(help="Where the run would be written; by default as in `run`.")
+    ] = None,
+    settings: SetOption = None,
+    ping: Annotated[
+        bool,
+        typer.Option("--ping", help="Send one call to each model and say what came back."),
+    ] = False,
+    acknowledge_reuse: Annotated[
+        bool,
+        typer.Option("--acknowledge-reuse", help="As in `run`: looks beyond the plan."),
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Examine a configuration: everything a start checks, one by one, with what mends it.
+
+    Keys, prices, efforts, data files, partition, looks left, caps, folders, the call store: `ok`,
+    `fault` or `waits` for a fault above. Nothing is written. `--ping` is the one thing that sends
+    something: one short call a model, with its latency, tokens, the name it was served under and
+    why it ended. Exit status: 0 everything is well; 2 something is not.
+    """
+    with guarded():
+        from heldout.experiments.campaigns.doctor import doctor as examined  # noqa: PLC0415
+
+        found = examined(
+            config,
+            settings or [],
+            run_dir=run_dir,
+            acknowledge_reuse=acknowledge_reuse,
+            ping=ping,
+        )
+        show(found.to_json() if as_json else found.text)
+    raise typer.Exit(found.exit_status)
+
+
+@app.command()
 def resume(
     run: RunArgument,
     notes: Annotated[

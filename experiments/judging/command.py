@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
+from heldout.experiments.checking.models import ModelUse, demand_models
 from heldout.experiments.judging.fact_digests import facts_path
 from heldout.experiments.judging.roster import (
     DesignResult,
@@ -25,7 +26,7 @@ from heldout.experiments.runs.run_directory import working_in
 from heldout.gepa.record.summary import SIMULATED as ALL_SIMULATED
 from heldout.gepa.record.summary import simulated_words
 from heldout.reflectors.simulated.model import simulated_models
-from heldout.splits.errors import BadInput, Fault
+from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
 from heldout.splits.heldout.looks import LookEvent
 from heldout.splits.heldout.looks_file import Buyer
@@ -38,7 +39,6 @@ from heldout.students.calls.session import open_judging
 from heldout.students.designs.context import FACTS_BUDGET, Roles
 from heldout.students.designs.roster import ROSTER, Design, DesignGroup, find_design
 from heldout.students.models.chat import Budget, ChatModel
-from heldout.students.models.clients import model_faults
 from heldout.students.models.pins import PinnedModel, load_pins, read_roles, require
 
 Split = Literal["reflect", "accept"]
@@ -206,16 +206,24 @@ def pinned_roles(request: JudgeRequest) -> dict[str, PinnedModel]:
     else:
         raise BadInput.one("--model", "name a model, or a pins file with roles (--models)")
     require(roles, PARTS, f"{request.models or '--models'}: roles")
-    unpriced = price_faults({part: roles[part].pin for part in PARTS}, request.caps)
-    if unpriced:
-        raise BadInput(unpriced)
-    faults: list[Fault] = []
+    budgets: dict[str, list[Budget]] = {}
     for part in PARTS:
-        budget = request.budget if part in ("judge", "second_look") else FACTS_BUDGET
-        faults += model_faults(roles[part], budget, f"role {part}")
-    if faults:
-        raise BadInput(faults)
+        asked = request.budget if part in ("judge", "second_look") else FACTS_BUDGET
+        budgets.setdefault(roles[part].name, []).append(asked)
+    named = {roles[part].name: roles[part] for part in reversed(PARTS)}
+    where = {name: "--model" if request.model else _role_names(roles, name) for name in named}
+    uses = [
+        ModelUse(where[name], named[name], tuple(dict.fromkeys(asked)))
+        for name, asked in budgets.items()
+    ]
+    demand_models(uses, price_faults({part: roles[part].pin for part in PARTS}, request.caps))
     return {part: roles[part] for part in PARTS}
+
+
+def _role_names(roles: Mapping[str, PinnedModel], name: str) -> str:
+    """The roles that the model called `name` plays, as a fault names them."""
+    played = [part for part in PARTS if roles[part].name == name]
+    return f"role{'s' if len(played) > 1 else ''} {', '.join(played)}"
 
 
 def _designs(names: Sequence[str]) -> list[Design]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from heldout.experiments.checking.models import ModelUse, demand_models
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.runs.config import Config
 from heldout.experiments.runs.config_file import load_config
@@ -22,7 +23,6 @@ from heldout.students.calls.session import JudgingSession, open_judging
 from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.roster import find_design
 from heldout.students.models.chat import Budget, ChatModel
-from heldout.students.models.clients import model_faults
 from heldout.students.models.pins import PinnedModel, Pins, load_pins
 from heldout.students.student import Student
 
@@ -191,11 +191,11 @@ def make_ready(
     if options.temperature is not None:
         pin = replace(pin, temperature=options.temperature)
     model = replace(model, pin=pin)
-    faults = price_faults({"judge": pin}, options.caps)
-    for wanted in [budget] if budgets is None else budgets:
-        faults += model_faults(model, wanted, "--effort")
-    if faults:
-        raise BadInput(list(dict.fromkeys(faults)))
+    budgets = [budget] if budgets is None else budgets
+    demand_models(
+        [ModelUse("judge", model, tuple(budgets))],
+        price_faults({"judge": pin}, options.caps),
+    )
     seed = options.seed
     if seed is None:
         # The seed of the prompt's run, so that its calls are the same ones.

@@ -20,6 +20,7 @@ from heldout.reflectors.prompts import Layout
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
 from heldout.splits.loading.yaml_file import Keys, YamlFile, read_yaml, read_yaml_value
+from heldout.students.designs.roster import find_design
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 PATH_KEYS: frozenset[Keys] = frozenset(
@@ -73,6 +74,8 @@ def load_config(
     # The run keeps its configuration elsewhere, so every path in it has to be absolute.
     _resolve_paths(written.tree, Path.cwd())
     faults += _read_seeds(written, folder)
+    if not stored:
+        faults += _unknown_design(written, where)
     try:
         config = _validated(written.tree, asked=where if stored else None)
     except ValidationError as error:
@@ -229,6 +232,20 @@ def _read_seeds(source: YamlFile, folder: Path) -> list[Fault]:
             faults.append(Fault(source.where(("seeds", index)), f"{file}: {reason}"))
             seeds[index] = {"name": file.stem or "unreadable", "text": f"unreadable {index}"}
     return faults
+
+
+def _unknown_design(source: YamlFile, where: Mapping[Keys, str]) -> list[Fault]:
+    """A judge design that is not on the roster, told together with what else is wrong."""
+    path: Keys = ("student", "design")
+    student = source.tree.get("student")
+    name = student.get("design") if isinstance(student, dict) else None
+    if not isinstance(name, str) or is_import_path(name):
+        return []
+    try:
+        find_design(name, where.get(path) or source.where(path))
+    except BadInput as error:
+        return list(error.faults)
+    return []
 
 
 def _fault(source: YamlFile, where: Mapping[Keys, str], detail: ErrorDetails) -> Fault | None:

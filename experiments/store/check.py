@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from heldout.experiments.campaigns.building import open_session
-from heldout.experiments.campaigns.checks import Checked, check
+from heldout.experiments.campaigns.checks import check
+from heldout.experiments.campaigns.examination import Checked
 from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import RunDirectory, existing_run
 from heldout.experiments.store.tools import source_of

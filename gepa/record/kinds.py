@@ -32,6 +32,7 @@ class EventKind(StrEnum):
     STOPPED = "stopped"
     CALLS = "calls"
     RENDERED = "rendered"
+    ANSWERED = "answered"
 
 
 class Phase(StrEnum):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from heldout.gepa.gate.decision import Unwritten
 from heldout.gepa.record.kinds import EventKind, FinishReason
+from heldout.gepa.spending import Spent
 from heldout.splits.heldout.looks import Family
 from heldout.students.models.chat import Budget
 
@@ -153,5 +154,29 @@ class RenderedEvent:
     """Version of Heldout that wrote them."""
 
 
-Remark = OpenedEvent | ResumedEvent | StoppedEvent | CallsEvent | RenderedEvent
+@dataclass(frozen=True, kw_only=True)
+class FirstAnswer:
+    """What a model answered before held-out was looked at."""
+
+    role: str
+    """`student` or `reflector`."""
+    model: str
+    served: str
+    """The name that the provider says it served."""
+    finish: str
+    latency_s: float
+    spent: Spent
+    """What it cost; no part of what evaluations and iterations spent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnsweredEvent:
+    """Every connected model answered its first call, so that the run can begin."""
+
+    event_kind: ClassVar[EventKind] = EventKind.ANSWERED
+
+    models: tuple[FirstAnswer, ...]
+
+
+Remark = OpenedEvent | ResumedEvent | StoppedEvent | CallsEvent | RenderedEvent | AnsweredEvent
 """Events that record what happened to the process: a resumed run does not recompute them."""

@@ -16,7 +16,7 @@ from heldout.gepa.record.events import (
     IterationEvent,
     LeftOutEvent,
 )
-from heldout.gepa.record.remarks import AllReplies, CallsEvent, OpenedEvent
+from heldout.gepa.record.remarks import AllReplies, AnsweredEvent, CallsEvent, OpenedEvent
 from heldout.gepa.spending import Spent
 
 
@@ -73,14 +73,16 @@ class Candidates(dict[str, CandidateEvent]):
 
 def cost_of(events: Sequence[Event]) -> RunCost:
     """What was spent by the newest event, evaluations after the newest settled one included."""
-    total, later = Spent(), Spent()
+    total, later, first = Spent(), Spent(), Spent()
     for event in events:
         match event.body:
             case FinishedEvent(spent=spent) | IterationEvent(spent=spent):
                 total, later = spent, Spent()
             case EvaluationEvent(spent=spent) | LeftOutEvent(spent=spent):
                 later = later + spent
-    spent = (total + later).rounded()
+            case AnsweredEvent(models=models):
+                first = sum((model.spent for model in models), first)
+    spent = (first + total + later).rounded()
     return RunCost(spent.calls, spent.tokens, spent.usd, round(_wall_seconds(events), 3))
 
 

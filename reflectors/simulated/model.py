@@ -55,7 +55,7 @@ class SimulatedReflector:
 
         Raises BadInput for a pin parameter it does not know.
         """
-        habits = _habits(self.habits, request.pin.parameters)
+        habits = habits_of(request.pin.parameters, self.habits)
         content = [[message.role, message.content] for message in request.messages]
         path: tuple[Part, ...] = (request.seed, MODEL_ID, sha256_json(content))
         return _reply(request, self._text(read_request(request.messages), habits, *path))
@@ -107,7 +107,11 @@ _SPOILT: tuple[Callable[[str, str], str], ...] = (_without_markers, _empty, _two
 """The ways in which a reply can be of no use."""
 
 
-def _habits(habits: Habits, parameters: Mapping[str, Any]) -> Habits:
+def habits_of(parameters: Mapping[str, Any], habits: Habits = Habits()) -> Habits:  # noqa: B008
+    """`habits` as the parameters of a pin change them.
+
+    Raises BadInput for a parameter it does not know, or a value it cannot have.
+    """
     unknown = sorted(set(parameters) - {"max_edits"})
     if unknown:
         raise BadInput.one(MODEL_ID, f"no parameter {', '.join(unknown)}; it takes max_edits")

@@ -26,6 +26,7 @@ class Stage(StrEnum):
     SECOND_LOOK = "second_look"
     REFLECT = "reflect"
     MERGE = "merge"
+    READY = "ready"
 
     @property
     def keeps_messages(self) -> bool:

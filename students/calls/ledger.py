@@ -32,7 +32,7 @@ def role_of(stage: Stage, attempt: int) -> Role:
     """The role a call is booked under; a targeted retry is booked as a retry, whoever asked."""
     if attempt or stage is Stage.RETRY:
         return Role.RETRY
-    return Role.REFLECTOR if stage.keeps_messages else Role.STUDENT
+    return Role.REFLECTOR if stage.keeps_messages or stage is Stage.READY else Role.STUDENT
 
 
 @dataclass(frozen=True, slots=True)

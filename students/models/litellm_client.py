@@ -181,6 +181,22 @@ def priced(model: PinnedModel) -> PinnedModel:
     return replace(model, pin=pin, priced_on=f"LiteLLM {version('litellm')}")
 
 
+def key_variables(model: PinnedModel) -> tuple[str, ...]:
+    """The environment variables one of which must hold the key of a model; empty where one does.
+
+    Only of providers that take a plain key and nothing else, whose endpoint is their own.
+    """
+    litellm = litellm_module()
+    if model.api_base is not None or _is_custom(litellm, model.pin):
+        return ()
+    found: list[str] = litellm.validate_environment(model=model.pin.id)["missing_keys"]
+    plain = all(name.endswith("_API_KEY") for name in found)
+    # A provider may take other words for its key (`…_AUTH_TOKEN`), which LiteLLM does not list.
+    prefixes = tuple(f"{name.removesuffix('_API_KEY')}_" for name in found)
+    others = any(name.startswith(prefixes) and "TOKEN" in name for name in os.environ)
+    return tuple(found) if plain and not others else ()
+
+
 def check_parameters(model: PinnedModel, budget: Budget, where: str) -> list[Fault]:
     """What LiteLLM says this model does not take: each fault names parameter and model.
 
