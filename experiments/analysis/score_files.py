@@ -7,11 +7,9 @@ held-out scores with `FILE.json#NAME@heldout`. null and an empty cell are a note
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Benchmark, NoteLabel
 from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput, Fault
+from heldout.splits.loading.csv_rows import raw_rows
 from heldout.splits.loading.text_files import Faults, InputFile, read_input, suggestion, whole_text
 
 HELDOUT_MARK = "@heldout"
@@ -153,13 +152,14 @@ def _is_score(value: object) -> bool:
 
 def _csv_scores(file: InputFile) -> dict[str, float | None]:
     faults, found = Faults(), dict[str, float | None]()
-    rows = list(csv.reader(io.StringIO(whole_text(file), newline="")))
-    for number, cells in enumerate(rows, start=1):
-        if not cells or (number == 1 and _is_header(cells)):
+    whole_text(file)  # names every line that is no sound text
+    for number, row in enumerate(raw_rows(file.data, ","), start=1):
+        where, cells = f"{file.path}:{row.number}", row.cells
+        if number == 1 and _is_header(cells):
             continue
-        where = f"{file.path}:{number}"
-        if len(cells) != 2:
-            faults.add(where, f"two cells are needed, note key and score, not {len(cells)}")
+        if row.problem or len(cells) != 2:
+            given = f"two cells are needed, note key and score, not {len(cells)}"
+            faults.add(where, row.problem or given)
             continue
         key, text = cells[0].strip(), cells[1].strip()
         if key in found:
@@ -175,7 +175,7 @@ def _csv_scores(file: InputFile) -> dict[str, float | None]:
     return found
 
 
-def _is_header(cells: list[str]) -> bool:
+def _is_header(cells: Sequence[str]) -> bool:
     return len(cells) == 2 and "|" not in cells[0] and cells[1].strip().lower() == "score"
 
 

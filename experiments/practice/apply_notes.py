@@ -1,4 +1,4 @@
-"""`heldout apply`: judge a folder or file of notes, resumable, in memory that does not grow.
+"""`heldout apply`: judge a folder or table of notes, resumable, in memory that barely grows.
 
 Outputs are written anew from the first note at every start; what is stored is not asked again, so
 a killed run that is started once more ends with the same files as one that was never killed.

@@ -118,7 +118,8 @@ class Likeness:
     """Whether a text could be an id of a column, after the ids that stand in it.
 
     Ids are alike that differ in numbers only. Where most differ in their letters too (names,
-    hashes), those are that have the same separators, digits or none, and about their length.
+    hashes), those are that have the same separators, digits or none, and about their length. Behind
+    a comma of prose stands a space, which an id has only where others have one.
     """
 
     ids: int = 0
@@ -126,6 +127,7 @@ class Likeness:
     shapes: set[str] = field(default_factory=set)
     shortest: int = 0
     longest: int = 0
+    spaced: bool = False
 
     def see(self, value: str) -> None:
         """Note the id of one row."""
@@ -135,13 +137,14 @@ class Likeness:
         self.shortest = min(self.shortest or len(text), len(text))
         self.longest = max(self.longest, len(text))
         self.ids += 1
+        self.spaced |= value[:1].isspace()
         self.forms.add(_form(text))
         self.shapes.add(_shape(text))
 
     def like(self, value: str) -> bool:
         """True where `value` could stand among them."""
         text = same_id(value)
-        if not text:
+        if not text or (value[:1].isspace() and not self.spaced):
             return False
         if _form(text) in self.forms:
             return True
@@ -155,7 +158,9 @@ def _form(text: str) -> str:
 
 
 def _shape(text: str) -> str:
-    return re.sub(r"[^\W_]+", "w", text) + ("0" if re.search(r"\d", text) else "")
+    if re.search(r"\d", text):
+        return "0" + re.sub(r"[^\W_]+", "w", text)
+    return re.sub(r"[^\W_]+", lambda word: "W" if word[0][0].isupper() else "w", text)
 
 
 @dataclass(frozen=True, slots=True)

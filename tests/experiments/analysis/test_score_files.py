@@ -124,3 +124,11 @@ def test_the_published_campaign_is_read_whole():
         assert len(scores(name).labels) == 105
     names = [entry["name"] for entry in published("published/pipeline_campaign.json")["pool"]]
     assert names == list(CANDIDATES)
+
+
+def test_a_stray_quote_merges_no_scores(tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text('note,score\na,1\n"b,2\nc,3\nd,"4" or so\n')
+    with pytest.raises(BadInput) as caught:
+        read_scores(str(file))
+    assert "s.csv:3: not CSV: " in caught.value.lines[0]
