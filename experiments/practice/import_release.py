@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from heldout.splits.benchmark import Benchmark
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput
 from heldout.splits.importers.aci_bench import read_aci_bench
 from heldout.splits.importers.imported import Imported, write_table
@@ -63,8 +64,8 @@ class ImportReport:
         """The same for a person."""
         section = [f"  {name}: {value}" for name, value in self._section().items()]
         lines = [
-            f"{self.release}: {len(self.benchmark.consultations)} consultations, "
-            f"{self.clean_notes} clean notes, {self.pairs} pairs",
+            f"{self.release}: {counted(len(self.benchmark.consultations), 'consultation')}, "
+            f"{counted(self.clean_notes, 'clean note')}, {counted(self.pairs, 'pair')}",
             *self.notices,
             "benchmark:",
             *section,

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput
 from heldout.splits.loading.columns import TableOptions, Wanted, named, plain_name
 from heldout.splits.loading.csv_rows import (
@@ -166,8 +167,8 @@ def _check_rows(
                 inside = rows_inside(row, len(names), places, delimiter)
                 several += [inside] if len(inside) > 1 or any(i.within for i in inside) else []
         elif len(row.lines) > 1:
-            counted = _counts(row, names)
-            faults.add(where, f"{counted}, on {len(row.lines)} lines: is a quote not closed?")
+            counts = _counts(row, names)
+            faults.add(where, f"{counts}, on {len(row.lines)} lines: is a quote not closed?")
     for lines in several:
         if (found := swallowed(lines, known)) is not None:
             ids = ", ".join(f"«{value.strip()}»" for value in found.ids)
@@ -205,8 +206,7 @@ def _behind(
 
 
 def _counts(row: RawRow, names: Sequence[str]) -> str:
-    cells, columns = len(row.cells), len(names)
-    return f"{cells} cell{'s' * (cells != 1)} under {columns} column{'s' * (columns != 1)}"
+    return f"{counted(len(row.cells), 'cell')} under {counted(len(names), 'column')}"
 
 
 def _plain(cells: Sequence[str]) -> list[str]:

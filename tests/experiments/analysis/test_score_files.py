@@ -95,7 +95,7 @@ def test_a_candidate_of_a_campaign_file(tmp_path):
 def test_files_about_different_notes_are_refused(tmp_path):
     first = read_scores(write(tmp_path / "a.json", PAIR))
     second = read_scores(write(tmp_path / "b.json", {**PAIR, "a|1|change|err": 3}))
-    with pytest.raises(BadInput, match=r"b\.json: 1 note\(s\) that the other file lacks"):
+    with pytest.raises(BadInput, match=r"b\.json: 1 note that the other file lacks"):
         score_tables(first, second)
 
 
