@@ -24,7 +24,14 @@ def calls_event(caller: Caller, campaign: Campaign) -> CallsEvent:
         replies=all_replies(campaign, caller.store),
         stored=len(stored),
         stored_sha256=replies_sha256(stored),
+        estimated=caller.ledger.totals.estimated or None,
     )
+
+
+def estimated_line(calls: int) -> str:
+    """What is to be known of totals in which the tokens of some calls were counted here."""
+    many = counted(calls, "call")
+    return f"the tokens of {many} are estimated, and so is the cost: the endpoint counts none"
 
 
 def calls_lines(calls: CallsEvent) -> list[str]:
@@ -35,6 +42,8 @@ def calls_lines(calls: CallsEvent) -> list[str]:
         lines.append(
             f"{counted(calls.requests, 'request')}, {sum(calls.faults.values())} failed ({told})"
         )
+    if calls.estimated:
+        lines.append(estimated_line(calls.estimated))
     twice = calls.maybe_twice
     if twice:
         lines.append(f"{len(twice)} in flight at a kill, perhaps sent twice: {'; '.join(twice)}")

@@ -73,7 +73,8 @@ def describe(state: State, totals: Totals, now: float) -> str:
     if state.candidates:
         parts.append(f"{state.entered}/{state.candidates} entered")
     parts.append(f"{counted(totals.calls, 'call')}")
-    parts.append(f"{totals.tokens / 1e6:.2f}M tokens")
+    about = "about " if totals.estimated else ""
+    parts.append(f"{about}{totals.tokens / 1e6:.2f}M tokens")
     parts.append("USD unknown" if totals.usd is None else f"USD {totals.usd:.2f}")
     if state.best is not None and state.best >= 0:
         parts.append(f"best accept {state.best:.3f}")

@@ -267,6 +267,7 @@ def _calls(run: Run) -> list[list[object]]:
         ["requests", f"{calls.requests}, {calls.from_store} more answers from the store"],
         ["faults of infrastructure", told or "none"],
         ["in flight at a kill", ", ".join(calls.maybe_twice) or "nothing"],
+        *([["calls with estimated tokens", calls.estimated]] if calls.estimated else []),
     ]
 
 

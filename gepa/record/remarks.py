@@ -140,6 +140,8 @@ class CallsEvent:
     """Calls in the run's store when the session ended."""
     stored_sha256: Annotated[str | None, Unwritten] = None
     """Digest of these calls with their replies, in the order in which they were stored."""
+    estimated: Annotated[int | None, Unwritten] = None
+    """Calls of the run whose tokens were counted here, because their endpoint does not count."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,6 +100,7 @@ def calls_of(events: Sequence[Event]) -> CallsEvent:
         maybe_twice=tuple(call for s in sessions for call in s.maybe_twice),
         abandoned=tuple(call for s in sessions for call in s.abandoned),
         replies=sessions[-1].replies if sessions else AllReplies(stages={}, blocks=()),
+        estimated=sessions[-1].estimated if sessions else None,
     )
 
 

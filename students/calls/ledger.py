@@ -70,7 +70,8 @@ class Totals:
     """What was spent. `usd` is None once any call had no known price.
 
     `reasoning` is part of `completion`, `cached` part of `prompt`; `reused` counts calls that
-    another run had bought, which cost this run nothing.
+    another run had bought, which cost this run nothing, `estimated` calls whose tokens were
+    counted here.
     """
 
     calls: int = 0
@@ -80,6 +81,7 @@ class Totals:
     cached: int = 0
     usd: float | None = 0.0
     reused: int = 0
+    estimated: int = 0
 
     @property
     def tokens(self) -> int:
@@ -97,6 +99,7 @@ class Totals:
         self.completion += usage.completion
         self.reasoning += usage.reasoning
         self.cached += usage.cached
+        self.estimated += usage.estimated
         self.usd = None if self.usd is None or usd is None else self.usd + usd
 
 

@@ -8,6 +8,7 @@ request; what goes over the wire and what comes back is ours (`litellm_wire`).
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -30,6 +31,10 @@ NOISE = ("Items? .* on TypedDict class", "Pydantic serializer warnings", "Use 'c
 
 BREAKS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """How LiteLLM ends over a body that it did not expect, where it makes no error of its own of it."""
+
+
+ELSEWHERE = frozenset({408, 429, 502, 503, 504})
+"""What only a provider says, though its bytes may have come another way than over our wire."""
 
 
 def litellm_module() -> Any:
@@ -155,7 +160,14 @@ def _broke(litellm: Any, error: Any, call: LiteLLMCall, request: ChatRequest) ->
     if isinstance(error, litellm.exceptions.ContentPolicyViolationError):
         return filtered(request, said)
     status = getattr(error, "status_code", None)
-    raise fault_of(status if isinstance(status, int) else 400, error_body(said))
+    if _is_custom(litellm, request.pin) or status in ELSEWHERE:
+        raise fault_of(status if isinstance(status, int) else 400, error_body(said))
+    # It never came to a request, and asking again would not come to one either.
+    key = status in (401, 403) or re.search("api.?key|credential", said, re.IGNORECASE)
+    words = " ".join(said.split())[:300]
+    raise InfrastructureFailure(
+        f"nothing was sent: {words}", kind="auth" if key else "bad_request", transient=False
+    )
 
 
 def priced(model: PinnedModel) -> PinnedModel:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from tests.soak import networked
@@ -12,6 +13,7 @@ from tests.soak.networked import (
     faults,
     kill,
     network,
+    odd,
     outage,
     told,
     unharmed,
@@ -44,21 +46,25 @@ def as_told(at_server):
 
 
 def test_a_campaign_is_the_same_against_a_server_that_misbehaves(tmp_path, whole):
-    result = faults(tmp_path, 3, SMALL, whole)
+    result = faults(tmp_path, 3, SMALL, whole, rates=replace(MISBEHAVING, odd=0.10))
     assert result["same_lineage"]
     assert sum(result["faults_at_server"].values()) > 10
     assert result["beyond_need"] <= sum(result["faults_at_server"].values())
     assert result["faults_told"] == as_told(result["faults_at_server"])
 
 
-def test_it_is_the_same_through_litellm(tmp_path, monkeypatch, whole):
+def test_it_is_the_same_through_litellm_where_a_tenth_of_the_replies_is_odd(
+    tmp_path, monkeypatch, whole
+):
     monkeypatch.setenv("OPENAI_API_KEY", "none-needed")
-    result = faults(tmp_path, 3, SMALL, whole, "litellm")
+    result = odd(tmp_path, 3, SMALL, whole)
     assert result["same_lineage"]
-    at_server, told_of = as_told(result["faults_at_server"]), result["faults_told"]
-    # A slow machine may see a timeout where another sees the fault itself.
-    assert result["beyond_need"] <= sum(at_server.values()) == sum(told_of.values())
-    assert set(told_of) <= set(at_server)
+    at_server, told_of = as_told(result["faults_at_server"]), dict(result["faults_told"])
+    # LiteLLM's import takes longer than a request may here, so there are timeouts beside.
+    assert result["beyond_need"] == sum(told_of.values())
+    told_of.pop("timeout", None)
+    assert all(count <= at_server[kind] for kind, count in told_of.items())
+    assert len(told_of) > 3
 
 
 @pytest.mark.parametrize("number", [4, 11])

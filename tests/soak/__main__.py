@@ -14,6 +14,7 @@ from tests.benchmarks import loopback
 from tests.soak.jobs import Job, all_jobs, perform
 from tests.soak.reliability import write_counts
 from tests.soak.table import write_table
+from tests.support import doors, odd_replies
 
 from heldout.experiments.campaigns.provenance import provenance, source_sha256
 
@@ -44,7 +45,8 @@ def main() -> None:
 def sources_digest() -> str:
     """Digest of the product and of the jobs: results of other sources are of no use to these."""
     hasher = hashlib.sha256(source_sha256().encode())
-    for path in sorted([*Path(__file__).parent.glob("*.py"), Path(loopback.__file__)]):
+    support = [Path(str(module.__file__)) for module in (loopback, doors, odd_replies)]
+    for path in sorted([*Path(__file__).parent.glob("*.py"), *support]):
         hasher.update(path.name.encode() + path.read_bytes())
     return hasher.hexdigest()
 

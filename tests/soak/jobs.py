@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.soak import networked, tables
+from tests.soak import networked, odd_bodies, tables
 from tests.soak.killing import kill_and_resume
 from tests.soak.repeating import lineage_under
 
@@ -26,6 +26,9 @@ PLACEBO_SEEDS = range(2001, 2201)
 KILLS = range(25)
 NETWORKED: Mapping[str, tuple[Callable[..., dict[str, Any]], range]] = {
     "network_faults": (networked.faults, range(5)),
+    "network_odd": (partial(networked.odd, scale=networked.SMALLER), range(4)),
+    "odd_replies": (odd_bodies.generated, range(10)),
+    "odd_memory": (odd_bodies.memory, range(2)),
     "network_kill": (partial(networked.kill, scale=networked.SMALLER), range(50)),
     "network_outage": (partial(networked.outage, scale=networked.SMALLER), range(10)),
     "network_cap": (partial(networked.cap, scale=networked.SMALLER), range(10)),

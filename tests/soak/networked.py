@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.loopback import Loopback, serving
-from tests.soak.provider import DOWN, MISBEHAVING, PROPER, FaultRates, Provider
+from tests.soak.provider import DOWN, MISBEHAVING, ODD, PROPER, FaultRates, Provider
 from tests.soak.simulated_provider import (
     Simulations,
     network_settings,
@@ -98,10 +98,11 @@ def faults(
     scale: Sequence[str] = (),
     whole: Unharmed | None = None,
     door: str | None = None,
+    rates: FaultRates = MISBEHAVING,
 ) -> dict[str, Any]:
     """One campaign against a misbehaving server beside the same one against a proper server."""
     proper = (whole or unharmed(folder / "proper", scale)).told
-    with network(folder / "broken", MISBEHAVING, seed=number, scale=scale, door=door) as net:
+    with network(folder / "broken", rates, seed=number, scale=scale, door=door) as net:
         broken = told(net.campaign(folder / "broken"))
         at_server = dict(net.provider.faults)
     needed = proper["calls"]["requests"]
@@ -116,6 +117,14 @@ def faults(
         "violations": broken["accept"]["baseline"]["violations"],
         "wall_s": {"proper": proper["budget"]["wall_s"], "broken": broken["budget"]["wall_s"]},
     }
+
+
+def odd(
+    folder: Path, number: int, scale: Sequence[str] = (), whole: Unharmed | None = None
+) -> dict[str, Any]:
+    """The same where a tenth of the replies are of odd shapes; odd numbers go through LiteLLM."""
+    os.environ.setdefault("OPENAI_API_KEY", "none-needed")
+    return faults(folder, number, scale, whole, "litellm" if number % 2 else None, ODD)
 
 
 def kill(

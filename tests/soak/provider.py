@@ -11,10 +11,11 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.benchmarks.loopback import Answer, Request, completion
+from tests.support.odd_replies import SHAPES, OddReply
 
 from heldout.splits.hashing import sha256_json
 from heldout.splits.randomness import uniform
@@ -34,11 +35,22 @@ class FaultRates:
     not_json: float = 0.0
     no_choices: float = 0.0
     hang: float = 0.0
+    odd: float = 0.0
+    """Replies of odd shapes, see `tests.support.odd_replies`."""
 
 
 PROPER = FaultRates()
 MISBEHAVING = FaultRates(0.10, 0.05, 0.02, 0.02, 0.02, 0.01)
 DOWN = FaultRates(server=1.0)
+ODD = FaultRates(odd=0.10)
+PASSING = tuple(
+    shape
+    for shape in SHAPES
+    if shape.transient
+    and shape.kind
+    and not any("Retry" in name for name, _ in shape.answer.headers)
+)
+"""Odd replies after which the same question may be answered well."""
 
 
 def made_up(body: Body) -> Body:
@@ -87,15 +99,25 @@ class Provider:
             kind = self._fault(number)
             if self.refuse_from is not None and number >= self.refuse_from:
                 kind = "auth"
-            (self.faults if kind else self.answered)[kind or mark] += 1
+            shape = self._shape(number) if kind == "odd" else None
+            (self.faults if kind else self.answered)[shape.kind if shape else kind or mark] += 1
+        if shape:
+            return replace(shape.answer, delay_s=self.latency_s)
         reply = self._completion(request.body)
         if self.echo_headers:
             reply["received"] = request.headers
+            sent = request.headers.get("authorization", "")
+            reply["model"] = reply["id"] = f"echo of {sent}"
+            reply["choices"][0]["message"]["reasoning"] = sent
+            reply["usage"]["note"] = "".join(f"\\u{ord(letter):04x}" for letter in sent)
         good = json.dumps(reply).encode()
         if kind:
             return self._broken(kind, number, good)
         slow = self.slow_from is not None and number >= self.slow_from
         return Answer(good, delay_s=self.slow_s if slow else self.latency_s)
+
+    def _shape(self, number: int) -> OddReply:
+        return PASSING[int(uniform(self.seed, "odd", number) * len(PASSING))]
 
     def _fault(self, number: int) -> str | None:
         draw = uniform(self.seed, "fault", number)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.soak.jobs import Job
+from tests.soak.jobs import NETWORKED, Job
 
 MARK = "<!-- What follows is written by `make soak`. -->"
 Found = Sequence[Mapping[str, Any]]
@@ -18,14 +18,7 @@ def write_counts(
 ) -> None:
     """Replace what stands below the mark in `page`; nothing is written without results."""
     found = {
-        count: [result for job, result in results if job.count == count]
-        for count in (
-            "network_faults",
-            "network_kill",
-            "network_outage",
-            "network_cap",
-            "network_wall",
-        )
+        count: [result for job, result in results if job.count == count] for count in NETWORKED
     }
     if not any(found.values()):
         return
@@ -36,7 +29,10 @@ def write_counts(
         f"Commit `{made_with['commit']}`, sources `{made_with['source_sha256'][:16]}`. "
         "Judge and reflector behind the server are simulated.",
         "",
-        *_faults(found["network_faults"]),
+        *_faults(found["network_faults"], "Misbehaving against well-behaved server"),
+        *_faults(found["network_odd"], "A tenth of the replies of odd shapes, either door"),
+        *_odd(found["odd_replies"]),
+        *_memory(found["odd_memory"]),
         *_kills(found["network_kill"]),
         *_outages(found["network_outage"]),
         *_caps(found["network_cap"]),
@@ -45,7 +41,7 @@ def write_counts(
     page.write_text(head + "\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
-def _faults(found: Found) -> list[str]:
+def _faults(found: Found, title: str) -> list[str]:
     if not found:
         return []
     at_server: Counter[str] = Counter()
@@ -54,7 +50,7 @@ def _faults(found: Found) -> list[str]:
         at_server.update(result["faults_at_server"])
         told.update(result["faults_told"])
     return [
-        "### Misbehaving against well-behaved server",
+        f"### {title}",
         "",
         "| campaigns | same lineage | requests needed | sent | beyond need | faults at the server "
         "| faults told in the report |",
@@ -66,6 +62,42 @@ def _faults(found: Found) -> list[str]:
         "By kind, at the server: " + _kinds(at_server) + ".",
         "",
         "By kind, as told: " + _kinds(told) + ".",
+        "",
+    ]
+
+
+def _odd(found: Found) -> list[str]:
+    if not found:
+        return []
+    kinds: Counter[str] = Counter()
+    for result in found:
+        kinds.update(result["kinds"])
+    return [
+        "### Bodies and headers drawn at random",
+        "",
+        "| answers | another exception, or another meaning on the other door |",
+        "|---|---|",
+        f"| {_sum(found, 'answers')} | {sum(len(result['wrong']) for result in found)} |",
+        "",
+        "What they were: " + _kinds(kinds) + ".",
+        "",
+    ]
+
+
+def _memory(found: Found) -> list[str]:
+    if not found:
+        return []
+    rows = [
+        f"| {r['door']} | {r['with']['endless']} | {r['with']['exit_status']} "
+        f"| {r['without']['peak'] / 1e6:.0f} | {r['with']['peak'] / 1e6:.0f} |"
+        for r in found
+    ]
+    return [
+        "### Bodies of 100 MB and gzip bombs of a gigabyte",
+        "",
+        "| door | sent | exit status | peak of `heldout apply` without them, MB | with them |",
+        "|---|---|---|---|---|",
+        *rows,
         "",
     ]
 

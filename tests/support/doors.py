@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -11,6 +11,7 @@ from tests.benchmarks.loopback import Answer, Loopback, Request, serving
 
 from heldout.splits.errors import InfrastructureFailure
 from heldout.students.models.chat import (
+    BODY_BYTES,
     Budget,
     ChatReply,
     ChatRequest,
@@ -33,11 +34,15 @@ class Doors:
     server: Loopback
     runner: asyncio.Runner
     models: Mapping[str, ConnectedModel]
-    answer: Answer = field(default_factory=lambda: Answer(b"{}"))
+    answer: Answer | Callable[[Request], Answer] = field(default_factory=lambda: Answer(b"{}"))
     seen: list[Request] = field(default_factory=list)
 
     def ask(
-        self, door: str, answer: Answer, pin: ModelPin = PIN, prompt: str = "judge"
+        self,
+        door: str,
+        answer: Answer | Callable[[Request], Answer],
+        pin: ModelPin = PIN,
+        prompt: str = "judge",
     ) -> ChatReply | InfrastructureFailure:
         """What the door makes of `answer`; any other exception leaves as it is."""
         self.answer, self.seen[:] = answer, []
@@ -62,18 +67,17 @@ def outcome(found: ChatReply | InfrastructureFailure) -> dict[str, object]:
 
 
 @contextmanager
-def both_doors(*, key_env: str | None = None, body_bytes: int | None = None) -> Iterator[Doors]:
+def both_doors(*, key_env: str | None = None, body_bytes: int = BODY_BYTES) -> Iterator[Doors]:
     """The doors to a server of their own, open until the block ends."""
-    more = {} if body_bytes is None else {"body_bytes": body_bytes}
 
     def respond(request: Request) -> Answer:
         doors.seen.append(request)
-        return doors.answer
+        return doors.answer if isinstance(doors.answer, Answer) else doors.answer(request)
 
     with serving(respond) as server, asyncio.Runner() as runner:
-        models = {
-            DIRECT: OpenAICompatibleModel(server.api_base, key_env, **more),
-            LITELLM: LiteLLMModel(server.api_base, key_env, **more),
+        models: dict[str, ConnectedModel] = {
+            DIRECT: OpenAICompatibleModel(server.api_base, key_env, body_bytes=body_bytes),
+            LITELLM: LiteLLMModel(server.api_base, key_env, body_bytes=body_bytes),
         }
         doors = Doors(server, runner, models)
         try:

@@ -6,12 +6,13 @@ import csv
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from heldout.experiments.practice.loaded_prompt import frame_of
 from heldout.experiments.practice.session import JudgeOptions
 from heldout.gepa.emission import emit
 from heldout.splits.hashing import sha256_text
-from heldout.students.models.chat import ChatReply, ChatRequest, StopReason, Usage
+from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, StopReason, Usage
 
 BLOCK = (
     "List every fact of the consultation first, then look each one up in the note. "
@@ -19,7 +20,7 @@ BLOCK = (
 )
 
 
-def card(design: str = "whole_note", block: str = BLOCK, **changes) -> dict:
+def card(design: str = "whole_note", block: str = BLOCK, **changes: Any) -> dict[str, Any]:
     """The card of an emitted prompt."""
     return {
         "campaign": "made",
@@ -36,7 +37,7 @@ def card(design: str = "whole_note", block: str = BLOCK, **changes) -> dict:
     }
 
 
-def emitted(folder: Path, design: str = "whole_note", block: str = BLOCK, **changes) -> Path:
+def emitted(folder: Path, design: str = "whole_note", block: str = BLOCK, **changes: Any) -> Path:
     """A prompt file with its card, as a campaign leaves them."""
     frame = frame_of(design, "tests")
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +63,7 @@ class Stub:
         return ChatReply(text, StopReason.STOP, Usage(100, 10), 0.001, "stub")
 
 
-def asking(stub=None, **changes) -> JudgeOptions:
+def asking(stub: ChatModel | None = None, **changes: Any) -> JudgeOptions:
     """How tests ask: the simulated judge, or `stub` in its place."""
     return JudgeOptions(
         **{"seed": 11, "doubles": {} if stub is None else {"sim/judge": stub}, **changes}

@@ -11,8 +11,9 @@ from tests.support.doors import DIRECT, LITELLM, both_doors, outcome
 from tests.support.odd_replies import SHAPES, answers, body, sent
 
 from heldout.splits.errors import InfrastructureFailure
-from heldout.students.models.chat import ChatReply
+from heldout.students.models.chat import ChatReply, ModelPin
 from heldout.students.models.http_status import PASSING
+from heldout.students.models.litellm_client import LiteLLMModel
 
 KEY = "orchid-8842-canary"
 BOTH = pytest.mark.parametrize("door", [DIRECT, LITELLM])
@@ -177,3 +178,57 @@ def test_a_key_that_is_not_set_is_a_lasting_fault_and_nothing_is_sent(monkeypatc
 def test_kinds_that_pass_are_those_that_asking_again_may_mend():
     kinds = {shape.kind for shape in SHAPES if shape.kind and not shape.transient}
     assert not kinds & PASSING
+
+
+def test_a_key_that_litellm_misses_is_a_lasting_fault(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with both_doors() as opened:
+        fault = opened.ask(LITELLM, sent(body()))
+        assert opened.seen == []
+    assert (fault.kind, fault.transient) == ("auth", False)
+    assert str(fault).startswith("nothing was sent")
+
+
+NATIVE = ModelPin("anthropic/claude-sonnet-4-5")
+MESSAGE = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude",
+    "content": [{"type": "text", "text": "<think>a draft</think>Score: 8"}],
+    "stop_reason": "end_turn",
+    "usage": {"input_tokens": 50, "output_tokens": 20},
+}
+
+
+@pytest.fixture(scope="module")
+def native(doors):
+    doors.models["native"] = LiteLLMModel(f"http://127.0.0.1:{doors.server.port}", "TEST_API_KEY")
+    return lambda answer: doors.ask("native", answer, NATIVE)
+
+
+def test_a_protocol_that_litellm_translates_has_its_thoughts_taken_off_too(native):
+    reply = native(sent(MESSAGE | {"model": KEY}))
+    assert (reply.text, reply.reasoning) == ("Score: 8", "a draft")
+    assert KEY not in repr(reply)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (sent({"type": "error", "error": {"type": "authentication_error"}}, status=401), "auth"),
+        (sent({"type": "error", "error": {"type": "overloaded_error"}}, status=529), "server"),
+        (sent({"error": {"message": "slow"}}, ("Retry-After", "7"), status=429), "rate_limit"),
+        (sent({}, ("Location", "http://127.0.0.1:9/"), status=307), "redirect"),
+        (sent(b"<html>"), "not_json"),
+        (sent(b"x" * 9_000_000), "too_large"),
+        (sent([]), "unreadable"),
+        (sent({"content": 3}), "unreadable"),
+        (Answer(b"x" * 50, cut=True), "reset"),
+    ],
+)
+def test_its_faults_are_named_as_they_are_anywhere(doors, native, answer, kind):
+    fault = native(answer)
+    assert isinstance(fault, InfrastructureFailure), fault
+    assert fault.kind == kind
+    assert len(doors.seen) == 1
