@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from heldout.splits.visible import without_signs
 from heldout.students.contracts import SHORTEST, Violation, ViolationKind, one_answer
 from heldout.students.replies import ReplyObject, folded
 from heldout.students.structured import Schema, record, text
@@ -126,7 +127,8 @@ def _block_of(found: ReplyObject) -> str | Violation:
 
 def _undressed(inside: list[str]) -> ExtractedBlock:
     """The block in the lines between the markers, without what speaks of it or wraps it."""
-    lines = [line.rstrip() for line in inside]
+    # No instruction needs a sign that acts on a terminal or hides; the prompt is made of the block.
+    lines = [without_signs(line).rstrip() for line in inside]
     if not any(lines):
         return ExtractedBlock("", "its block is empty")
     before: list[str] = []

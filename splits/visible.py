@@ -1,7 +1,8 @@
 """Texts from outside, made safe to show: what moves a cursor or reorders text is written out.
 
 Every text that leaves for a person's eyes passes here, once: pages, cards, tables, MLflow and the
-terminal. What is data stays letter for letter: blocks and prompts, stored calls, the journal.
+terminal. What a model proposes as a block has such signs taken out before anything is made of it.
+What is data stays letter for letter: seeds and prompts, stored calls, the journal.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ _INVISIBLE = re.compile(
 def visible(text: str) -> str:
     """`text` with control and direction marks written out, as in `⟦U+202E⟧`."""
     return _INVISIBLE.sub(lambda match: f"⟦U+{ord(match.group()):04X}⟧", text)
+
+
+def without_signs(text: str) -> str:
+    """`text` without these marks, for a text that is to be used and not only shown."""
+    return _INVISIBLE.sub("", text)
 
 
 def visible_in(value: Any) -> Any:

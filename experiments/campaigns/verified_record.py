@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from heldout.experiments.campaigns.verified_files import Examined, Told
 from heldout.gepa.candidates import Origin
+from heldout.gepa.leaving_out import LEFT_OUT
 from heldout.gepa.record.events import CandidateEvent, EvaluationEvent
 from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.agreement.replicates import paired_spread
 from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.hashing import sha256_text
-from heldout.splits.heldout.looks import Look, LookEvent, NoteResult
+from heldout.splits.heldout.looks import Look, LookEvent, LookResult, NoteResult
 from heldout.splits.heldout.looks_file import LooksFile
 
 LOOKED = (Purpose.BASELINE, Purpose.CONFIRM)
@@ -121,15 +122,15 @@ def _look(so_far: Run, event: LookEvent, look: Look) -> Iterator[str]:
         if so_far.finished is not None:
             yield "was never closed, though the run is finished"
         return
-    kept = look.result.notes.items()
     for found in judged:
-        theirs = {id_: _bare(results[found.replicate], found) for id_, results in kept}
-        if _results(found) != theirs:
+        if _results(found) != _kept(look.result, found):
             yield f"has other results than the journal's evaluation {found.purpose}"
     if len(judged) == 1 and judged[0].calls_sha256 != look.result.calls_sha256:
         yield "is of other calls than the journal's evaluation"
     tables = [so_far.table(found.scores) for found in judged]
-    for kind in PAIRS if tables else ():
+    # Which pairs had left the figures by then is not told by the scores.
+    whole = not any(event.split == "heldout" for event in so_far.left_out)
+    for kind in PAIRS if tables and whole else ():
         figure = paired_spread(tables, kind).mean
         if look.result.figures.get(f"paired_{kind}s") != figure:
             yield f"has another figure for paired {kind}s than its scores give"
@@ -145,6 +146,16 @@ def _results(found: EvaluationEvent) -> dict[str, NoteResult]:
             found.violations.get(id_, "ok"),
         )
         for id_, score in found.scores.items()
+    }
+
+
+def _kept(result: LookResult, found: EvaluationEvent) -> dict[str, NoteResult]:
+    """The results of a look as the evaluation has them; what had left the figures is not there."""
+    here = {id_: results[found.replicate] for id_, results in result.notes.items()}
+    return {
+        id_: _bare(kept, found)
+        for id_, kept in here.items()
+        if id_ in found.scores or kept.outcome != LEFT_OUT
     }
 
 

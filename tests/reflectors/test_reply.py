@@ -1,11 +1,13 @@
 import json
 import random
+import re
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from heldout.reflectors.reply import CLOSE, OPEN, extract_block
+from heldout.splits.visible import without_signs
 
 
 def test_the_block_stands_between_two_lines_of_their_own():
@@ -119,7 +121,18 @@ def test_any_block_without_markers_survives_the_round_trip(block):
         return
     found = extract_block(f"{OPEN}\n{block}\n{CLOSE}").block
     assert found is not None
-    assert found.split() == block.split()
+    kept = "\n".join(map(without_signs, re.split("\r\n|\r|\n", block)))
+    assert found.split() == kept.split()
+
+
+@pytest.mark.parametrize(
+    "sign", ["\x1b[2J", "\x00", "\x9b", "\u202e", "\u2066", "\ufeff", "\U000e0041"]
+)
+def test_a_block_holds_no_sign_that_acts_or_hides(sign):
+    said = f"{OPEN}\nRead{sign} the note.\n{sign}Score it.\n{CLOSE}"
+    block = extract_block(said).block
+    assert block is not None
+    assert block.replace("[2J", "") == "Read the note.\nScore it."
 
 
 # -- dressing --------------------------------------------------------------------------------------

@@ -480,6 +480,7 @@ def test_a_look_already_bought_gives_the_stored_result_and_costs_nothing(tmp_pat
     assert len(texts) > 0
     assert summary(second)["heldout"]["winner"] == summary(first)["heldout"]["winner"]
     assert second.files.report.is_file()
+    assert verify_run(second.files.path).faults == ()
 
 
 def test_looks_carry_their_figures(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tests.support.campaigns import SMALL, merged, summary
 from heldout.experiments.campaigns.family import prepare_family, resume_family, start_family
 from heldout.experiments.campaigns.running import resume
 from heldout.experiments.campaigns.session import RunOptions, SessionResult
+from heldout.experiments.campaigns.verify import verify_run
 from heldout.splits.errors import BadInput
 
 pytestmark = pytest.mark.campaign
@@ -67,6 +68,15 @@ def test_a_finished_family_is_left_as_it_is(tmp_path: Path) -> None:
     after = {p: p.read_bytes() for p in (tmp_path / "family").rglob("*") if p.is_file()}
     assert [summary(e) for e in again] == [summary(e) for e in done]
     assert before == after
+    assert [verify_run(e.files.path).faults for e in done] == [(), ()]
+    listed = tmp_path / "family" / "family.json"
+    for text, told in (
+        (listed.read_text().replace("small", "other"), "does not name small"),
+        ('{"id": "other", "members": ["small", "checker"]}', "another family"),
+        ("[]", "is no list of a family"),
+    ):
+        listed.write_text(text)
+        assert any(told in fault for fault in verify_run(done[0].files.path).faults)
 
 
 def test_a_cap_is_for_the_sum_and_a_stopped_family_resumes_to_the_same_lineages(tmp_path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.support.campaigns import resume_small, run_small, summary
 
 from heldout.experiments.campaigns.ending import ending, status_text
+from heldout.experiments.campaigns.verify import verify_run
 from heldout.experiments.runs.run_data import splits_of_run
 from heldout.gepa.record.events import EvaluationEvent, LeftOutEvent
 from heldout.gepa.record.journal import read_journal
@@ -132,6 +133,7 @@ def test_report_and_end_say_what_was_left_out(without_accept_note):
     note, _, ended, _ = without_accept_note
     assert note.id in ended.files.report.read_text("utf-8")
     assert note.id in ending(ended.run)
+    assert verify_run(ended.files.path).faults == ()
 
 
 def test_a_resumed_run_does_the_same_and_asks_nothing_again(without_accept_note, tmp_path):
@@ -175,6 +177,7 @@ def test_a_note_that_only_the_candidate_fails_on_is_its_loss(tmp_path, whole, no
     before, now = run.heldout.difference, ended.run.heldout.difference
     assert now.estimate < before.estimate
     assert set(confirmed.scores) == set(baseline.scores)
+    assert verify_run(ended.files.path).faults == ()
 
 
 def test_a_heldout_note_that_fails_under_the_baseline_leaves_with_all_that_lean_on_it(
@@ -192,6 +195,7 @@ def test_a_heldout_note_that_fails_under_the_baseline_leaves_with_all_that_lean_
     assert summary(ended)["decision"] in ("emitted", "refused")
     looks = (ended.files.manifest.parent / "partition.looks.jsonl").read_text("utf-8")
     assert looks.count("left_out") >= len(leaning)
+    assert verify_run(ended.files.path).faults == ()
 
 
 def test_a_reflect_note_may_go_unanswered_too(tmp_path, whole, notes):
