@@ -37,7 +37,7 @@ from heldout.splits.errors import (
     UserFault,
 )
 from heldout.splits.heldout.looks_file import Buyer
-from heldout.students.models.chat import ChatModel
+from heldout.students.models.chat import ChatModel, ModelPin, Structured
 
 
 @dataclass(frozen=True)
@@ -162,11 +162,13 @@ class CampaignSession:
                 model=student.id,
                 temperature=student.temperature,
                 parameters=dict(student.parameters),
+                structured=structured_of(student),
                 budget=budget_of(config.student),
             ),
             reflector=ModelFacts(
                 model=reflector.id,
                 temperature=reflector.temperature,
+                structured=structured_of(reflector),
                 budget=budget_of(config.reflector),
             ),
             reuse=config.store.reuse,
@@ -304,6 +306,11 @@ REASONS: Mapping[type[HeldoutError], FinishReason] = {
 def _finish_reason(error: HeldoutError) -> FinishReason:
     fitting = (reason for kind, reason in REASONS.items() if isinstance(error, kind))
     return next(fitting, FinishReason.FAULT)
+
+
+def structured_of(pin: ModelPin) -> str | None:
+    """How answers of a model are structured, for the record; None where they are not."""
+    return None if pin.structured is Structured.NONE else pin.structured.value
 
 
 def text_policy(checked: Checked) -> str:

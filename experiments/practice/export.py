@@ -84,6 +84,8 @@ class ExportModel:
     id: str
     temperature: float
     parameters: Mapping[str, Any]
+    structured: str
+    bounded: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +138,9 @@ def export(
         design=prompt.design,
         block_sha256=prompt.sha256,
         frame_sha256=prompt.frame.sha256,
-        model=ExportModel(pin.id, pin.temperature, dict(pin.parameters)),
+        model=ExportModel(
+            pin.id, pin.temperature, dict(pin.parameters), pin.structured.value, pin.bounded
+        ),
         budget=ready.budget,
         samples=ready.samples,
         threshold=chosen.value,

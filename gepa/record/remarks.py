@@ -24,6 +24,8 @@ class ModelFacts:
     """Judge design; the student only."""
     parameters: Annotated[Mapping[str, Any] | None, Unwritten] = None
     """Extra parameters of the provider; the student only."""
+    structured: Annotated[str | None, Unwritten] = None
+    """How the endpoint is told what an answer looks like, where it is."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -337,6 +337,8 @@ class ModuleStudent:
                 return self._unread(engine, str(error).partition("\n")[0])
             except dspy.LMError as error:
                 raise (engine.failure or [InfrastructureFailure(str(error))])[0] from error
+        if StopReason.FILTER in engine.finish:
+            return self._unread(engine, "content filter")
         return self._judgement(engine, prediction)
 
     def _judgement(self, engine: _CampaignEngine, prediction: dspy.Prediction) -> Judgement:
