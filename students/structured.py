@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
 from heldout.students.models.chat import Message, ModelPin, Structured
 
@@ -26,6 +26,7 @@ FIELDS = frozenset({"response_format", "grammar"})
 """Parameters that say what an answer looks like."""
 
 
+@runtime_checkable
 class Structurable(Protocol):
     """A contract whose answer has a JSON schema."""
 
@@ -41,11 +42,26 @@ def constrained(
     As it is where it asks for no structure, says by hand what an answer looks like, or the contract
     has no schema. `json_object` goes out only where the prompt speaks of JSON, as OpenAI demands.
     """
-    derive = getattr(contract, "schema", None)
-    if pin.structured is Structured.NONE or FIELDS & set(pin.parameters) or derive is None:
+    by_hand = FIELDS & set(pin.parameters)
+    if pin.structured is Structured.NONE or by_hand or not isinstance(contract, Structurable):
         return pin
-    fields = _fields(pin, derive(tokens), any("JSON" in message.content for message in messages))
+    speaks_of_json = any("JSON" in message.content for message in messages)
+    fields = _fields(pin, contract.schema(tokens), speaks_of_json)
     return replace(pin, parameters={**pin.parameters, **fields})
+
+
+@dataclass(frozen=True, slots=True)
+class OneWord:
+    """The smallest contract, to see whether a model takes structured answers at all."""
+
+    def schema(self, tokens: int) -> Schema:
+        """One text."""
+        return record(answer=text(tokens, SHORTEST_TEXT))
+
+
+def probed(pin: ModelPin) -> ModelPin:
+    """`pin` with the parameters that its calls will have, whatever they ask."""
+    return constrained(pin, OneWord(), (Message("user", "JSON"),), SHORTEST_TEXT)
 
 
 def _fields(pin: ModelPin, schema: Schema, speaks_of_json: bool) -> dict[str, Any]:

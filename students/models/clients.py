@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
 from heldout.splits.errors import Fault
 from heldout.students.models.chat import Budget, ChatModel
 from heldout.students.models.litellm_client import LiteLLMModel, check_parameters
 from heldout.students.models.openai_client import OpenAICompatibleModel
 from heldout.students.models.pins import ClientKind, PinnedModel, effort_faults
+from heldout.students.structured import probed
 
 
 @asynccontextmanager
@@ -53,4 +55,4 @@ def model_faults(model: PinnedModel, budget: Budget, where: str) -> list[Fault]:
     if faults or model.client is not ClientKind.LITELLM:
         return faults
 
-    return check_parameters(model, budget, where)
+    return check_parameters(replace(model, pin=probed(model.pin)), budget, where)

@@ -120,6 +120,8 @@ def _unfit(entry: Entry, where: str) -> Iterator[Fault]:
     yield from parameter_faults(entry.parameters, where)
     if entry.door == "direct" and entry.api_base is None:
         yield Fault(where, "door: direct needs an api_base")
+    if entry.structured == "grammar" and entry.api_base is None:
+        yield Fault(where, "structured: grammar is a field of llama.cpp; it needs an api_base")
 
 
 def _clashes(entries: Mapping[str, Entry], file: YamlFile) -> Iterator[Fault]:

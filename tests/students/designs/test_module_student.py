@@ -103,3 +103,10 @@ def test_a_module_of_another_make_is_refused():
 
     with pytest.raises(ValueError, match="2 predictors"):
         student(lambda _: ANSWER, Two())
+
+
+def test_a_filtered_reply_is_refused_whatever_it_says():
+    made, caller = student(lambda _: reply(ANSWER, StopReason.FILTER))
+    (found,) = judged(made, "Count every fact.")
+    assert (found.score, found.outcome) == (None, Outcome.REFUSED)
+    assert len(caller.asked) == 1

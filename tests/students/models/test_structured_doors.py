@@ -10,7 +10,7 @@ from tests.benchmarks.loopback import Answer, completion, serving
 from heldout.splits.errors import BadInput
 from heldout.students.contracts import ScoreContract
 from heldout.students.models.chat import Budget, ChatRequest, Message, Structured
-from heldout.students.models.clients import open_models
+from heldout.students.models.clients import model_faults, open_models
 from heldout.students.models.pins import load_pins
 from heldout.students.structured import constrained, grammar
 
@@ -67,3 +67,19 @@ def test_an_endpoint_of_ones_own_may_be_told_lengths(tmp_path):
 def test_any_other_word_is_refused(tmp_path):
     with pytest.raises(BadInput, match="structured"):
         pinned(tmp_path, structured="xml")
+
+
+def test_what_a_hosted_model_does_not_take_is_known_before_anything_is_sent(tmp_path):
+    path = tmp_path / "models.yaml"
+    path.write_text("models: {openai/gpt-5: {structured: grammar}}")
+    with pytest.raises(BadInput, match="it needs an api_base"):
+        load_pins(path)
+    names = ("openai/gpt-5", "replicate/meta/meta-llama-3-8b")
+    entries = {name: {"structured": "json_schema"} for name in names}
+    path.write_text(yaml.safe_dump({"models": entries}))
+    pins = load_pins(path)
+    assert model_faults(pins.find("openai/gpt-5", "x"), Budget(300), "student") == []
+    (fault,) = model_faults(
+        pins.find("replicate/meta/meta-llama-3-8b", "x"), Budget(300), "student"
+    )
+    assert "response_format" in str(fault)
