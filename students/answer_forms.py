@@ -170,9 +170,7 @@ class GapListContract:
 
     def schema(self, tokens: int) -> Schema:
         """List and score."""
-        item = record(
-            item=text(ITEM_TOKENS // 2, MOST_ITEM, least=SHORTEST), severity=word(*SEVERITIES)
-        )
+        item = record(item=text(MOST_ITEM, MOST_ITEM, least=SHORTEST), severity=word(*SEVERITIES))
         most = min(MOST_ITEMS, (tokens - VERDICT_TOKENS) // ITEM_TOKENS)
         return record(missing=listed(item, 0, most), score=score(0, MAX_SCORE))
 

@@ -147,8 +147,8 @@ class FactsContract:
     def schema(self, tokens: int) -> Schema:
         """The list, with a section for each fact where one is asked for."""
         fields = {
-            "text": text(FACT_TOKENS // 2, MOST_FACT, least=SHORTEST),
-            "evidence": text(20, MOST_EVIDENCE),
+            "text": text(MOST_FACT, MOST_FACT, least=SHORTEST),
+            "evidence": text(MOST_EVIDENCE, MOST_EVIDENCE),
         }
         fields |= {"section": word(*SECTIONS)} if self.placed else {}
         most = min(MOST_FACTS, tokens // FACT_TOKENS)

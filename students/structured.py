@@ -17,8 +17,8 @@ from heldout.students.models.chat import Message, ModelPin, Structured
 
 Schema = Mapping[str, Any]
 
-CHARACTERS_A_TOKEN = 2
-"""A bound from below, so that an answer of the longest allowed texts fits under the cap."""
+CHARACTERS_A_TOKEN = 1
+"""A bound from below: what a weak model runs into, digits and single letters, is no longer."""
 SHORTEST_TEXT = 20
 LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 """Words of a schema that bound lengths; hosted endpoints refuse some of them."""

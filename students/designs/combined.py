@@ -88,7 +88,7 @@ class StatementsContract:
 
     def schema(self, tokens: int) -> Schema:
         """The list."""
-        item = record(text=text(STATEMENT_TOKENS // 2, MOST_STATEMENT), supported=word("yes", "no"))
+        item = record(text=text(MOST_STATEMENT, MOST_STATEMENT), supported=word("yes", "no"))
         return record(statements=listed(item, 1, min(MOST_STATEMENTS, tokens // STATEMENT_TOKENS)))
 
     def read(self, found: ReplyObject) -> tuple[bool, ...] | Violation:
