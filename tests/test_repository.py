@@ -21,6 +21,10 @@ DOORS = {
     "litellm": {"students/models/litellm_client.py"},
     "mlflow": {"experiments/tracking/client.py"},
     "dspy": {"students/designs/dspy_module.py"},
+    "openpyxl": {"splits/loading/sheets.py"},
+    "pyarrow": {"splits/loading/sheets.py"},
+    "webvtt": {"splits/loading/captions.py"},
+    "charset_normalizer": {"splits/loading/encodings.py"},
 }
 """The one module of the product that imports each library."""
 

@@ -23,6 +23,7 @@ DELIMITERS: dict[str, str] = {",": "commas", ";": "semicolons", "\t": "tabs", "|
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DIRECTIVE = re.compile(r"^\ufeff?sep=(.)\r?\n?$")
+_QUOTES = re.compile('"+')
 _BEHIND = "goes on behind its closing quote (a quote inside a quoted field is written twice)"
 
 
@@ -167,9 +168,8 @@ def _shape(text: str) -> str:
 class Inside:
     """A line of a row over several lines that has the cells of a whole row.
 
-    `within`: it lies in one quoted field from end to end. Where it does not, a field ends in it,
-    and what stands behind may be the row's own cells: then it tells only if the field began as a
-    row too.
+    `within`: an id of it stands inside a quoted field. Ids behind the end of a field may be the
+    row's own: then the line tells only if the field began as a row too.
     """
 
     row: int
@@ -183,7 +183,9 @@ def rows_inside(row: RawRow, width: int, ids: Sequence[int], delimiter: str) -> 
     found = []
     for offset, line in enumerate(row.lines):
         text = line.rstrip("\r\n")
-        within = offset > 0 and '"' not in text.replace('""', "")
+        end = next((run.start() for run in _QUOTES.finditer(text) if len(run[0]) % 2), len(text))
+        cells_inside = text[:end].count(delimiter) + (end == len(text))
+        within = offset > 0 and min(ids) < cells_inside
         for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
             cells = next(csv.reader([text], delimiter=delimiter, quoting=quoting), [])
             if len(cells) == width:

@@ -22,6 +22,7 @@ from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchma
 
 MARK = re.compile(r"mark\d{3}x")
 NAMES = ("Abel", "Birch", "Cohen", "Drake", "Ebert", "Fiore", "Gauss", "Hardy", "Ibsen", "Joyce")
+NAMES += ("Klein", "Lopez")
 PHRASES = (
     "Knee pain for two weeks, worse at night",
     "No fever, no rash, sleeps badly",
@@ -128,7 +129,7 @@ def _form(rng: random.Random, groups: bool) -> tuple[_Form, dict[str, str]]:
         "short": [f"n{n}" for n in range(1, count + 1)],
         "long": [f"D2N{n:03d}" for n in range(1, count + 1)],
         "number": [str(100 + n) for n in range(count)],
-        "name": [NAMES[n % 10] + "-" * (n // 10) for n in range(count)],
+        "name": list(NAMES[:count]),
         "uuid": [str(uuid.UUID(int=rng.getrandbits(128), version=4)) for _ in range(count)],
     }[style]
     marks = {name: f"mark{n:03d}x" for n, name in enumerate(ids)}

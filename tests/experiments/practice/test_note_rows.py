@@ -76,6 +76,10 @@ STRAYS = {
         'id,transcript,note\nn1,"a,one\nn2,b",two\n',
         "t.csv:2: a quoted field holds what reads as a row of its own, in line 3 (id «n2»)",
     ),
+    "after a comma that is not quoted": (
+        'id,note,transcript\nn1,one,a\nn2,"two, or so,b\nn3,three",c\nn4,four,d\n',
+        "t.csv:3: a quoted field holds what reads as a row of its own, in line 4 (id «n3»)",
+    ),
     "around too many cells": (
         'id,transcript,note\nn1,a,"one\nn2",b,two\nn3,c,three\n',
         "t.csv:2: 5 cells under 3 columns, on 2 lines: is a quote not closed?",
