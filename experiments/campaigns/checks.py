@@ -76,6 +76,7 @@ def _parts(found: Examination) -> str:
 
 
 def _judge(found: Examination) -> str:
+    _secrets(found)  # what no model may be given is no parameter to be looked up
     if found.student.pin.id == JUDGE_ID:
         Scale.of(found.student.pin.parameters)
     if found.reflector.pin.id == MODEL_ID:
@@ -195,6 +196,7 @@ def _store(found: Examination) -> str:
             message = "replay uses calls that are stored; name their store as store.url"
             raise BadInput.one("store.reuse", message)
         return "calls.sqlite in the run directory"
+    _secrets(found)  # an address that may not be written down is not tried either
     with opening(section.url):
         url = make_url(section.url)
         if url.get_backend_name() == "postgresql" and find_spec("psycopg") is None:

@@ -24,6 +24,12 @@ SEARCH_ENDS = {
 
 def status_text(run: Run) -> str:
     """Where a run stands, a line a fact."""
+    if not run.has_begun:
+        again = typed("resume", run.run_dir)
+        return (
+            f"{_shown(run.run_dir)}: its journal has no event yet; a start is under way, or died "
+            f"before its first. If no process is at work on it: {again}"
+        )
     counts, cost = run.candidates, run.budget
     usd = "unknown" if cost.usd is None else f"{cost.usd:.2f}"
     why = f" ({run.finish_reason})" if run.finish_reason else ""

@@ -97,9 +97,12 @@ class CampaignSession:
         Raises UserFault, put on record first, for what a person can mend; so with the error of an
         observer.
         """
-        with self.open() as opened, OnRecord([opened]) as record:
-            opened.answer_first(self.checked)
-            opened.session.campaign.run()
+        try:
+            with self.open() as opened, OnRecord([opened]) as record:
+                opened.answer_first(self.checked)
+                opened.session.campaign.run()
+        except ObserverLeft as left:
+            raise left.error from None
         return opened.result(record.error)
 
     @contextmanager
@@ -226,12 +229,23 @@ class OnRecord(AbstractContextManager["OnRecord"]):
         trace: TracebackType | None,
     ) -> bool:
         # A KeyboardInterrupt may have come in the middle of a line: nothing is written after it.
+        # One that an observer raised has not: the line that it was told of stands.
+        if isinstance(error, ObserverLeft):
+            error = StopRequested(f"{type(error.error).__name__} of an observer")
         if error is None or isinstance(error, Exception):
             for session in self.sessions:
                 session.put_on_record(error)
         if isinstance(error, HeldoutError) and not isinstance(error, UserFault):
             self.error = error
-        return self.error is not None
+        return self.error is not None and kind is not ObserverLeft
+
+
+class ObserverLeft(BaseException):
+    """An observer raised `error`, which is to end the program; the run can be resumed."""
+
+    def __init__(self, error: SystemExit | KeyboardInterrupt) -> None:
+        self.error = error
+        super().__init__(str(error))
 
 
 class UntilItFails:
@@ -244,7 +258,10 @@ class UntilItFails:
         """Pass one event on; its error ends the session."""
         if not self._failed:
             self._failed = True
-            self._observer(event, replayed)
+            try:
+                self._observer(event, replayed)
+            except (SystemExit, KeyboardInterrupt) as error:
+                raise ObserverLeft(error) from error
             self._failed = False
 
 

@@ -6,6 +6,7 @@ depends on events up to that candidate alone, so that a page written early is fi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,7 +156,7 @@ class Run(RunEvents):
 
     @property
     def status(self) -> str:
-        """`running`, `finished`, `stopped` (resumable) or `failed`."""
+        """`empty` (no event yet), `running`, `finished`, `stopped` (resumable) or `failed`."""
         return self._ending[0]
 
     @property
@@ -173,7 +174,7 @@ class Run(RunEvents):
                     return "stopped" if status in RESUMABLE else "failed", reason
                 case OpenedEvent():
                     break
-        return "running", None
+        return ("running", None) if self.has_begun else ("empty", None)
 
     @property
     def finished(self) -> FinishedEvent | None:
@@ -398,10 +399,17 @@ def load_run(run_dir: Path | str) -> Run:
     Raises BadInput where there is no journal or one without an event, JournalBroken where its
     chain does not hold.
     """
-    path = Path(run_dir)
+    path = needed_path(run_dir, "run_dir")
     if not (path / "journal.jsonl").is_file():
         raise BadInput.one(str(path), "is no run directory (it has no journal.jsonl)")
     run = Run.at(path)
     if not run.has_begun:
         raise BadInput.one(str(path / "journal.jsonl"), "has no event yet")
     return run
+
+
+def needed_path(path: object, name: str) -> Path:
+    """The argument `name` as a path. Raises BadInput where it is none."""
+    if not isinstance(path, str | os.PathLike):
+        raise BadInput.one(name, f"must be a path, not {path!r:.60}")
+    return Path(path)

@@ -12,11 +12,14 @@ terminal, stops after the calls in flight. Elsewhere than in the main thread `RU
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import sys
 import uuid
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,14 +35,17 @@ from heldout.experiments.runs.config_file import ConfigSource, load_config
 from heldout.experiments.runs.run_directory import default_run_dir
 from heldout.experiments.runs.stopping import beside_a_running_loop, stop_requests
 from heldout.gepa.record.journal import Observer
-from heldout.gepa.record.run import Run, load_run
+from heldout.gepa.record.run import Run, load_run, needed_path
 from heldout.gepa.settings import Primary
+from heldout.splits.errors import BadInput, Fault, LooksSpent
 from heldout.splits.loading.benchmark_files import BenchmarkSource
 from heldout.students.models.chat import Budget
 
 __all__ = ["compare", "judge", "load_run", "power", "resume", "run"]
 
 AnyPath = str | os.PathLike[str]
+OPTION = re.compile(r"(?<![\w/.-])--([a-z][a-z-]*)")
+"""An option of the command line, in words that a person reads."""
 
 
 def run(
@@ -60,18 +66,19 @@ def run(
     Each of `observers` is called as `observer(event, replayed)` with every event of the journal,
     in order, in the thread that does the work; `replayed` is True for events that a continued run
     had on record. An observer that raises ends the run: the journal is closed with a fault that
-    names the error, the error itself is raised, and `resume` continues the run.
+    names the error, the error itself is raised, and `resume` continues the run; so with the
+    SystemExit and KeyboardInterrupt of an observer, which stop the run as a person does.
 
     Raises UserFault for what has to be mended first.
     """
-    source = _source(config)
-    if run_dir is None:
-        where = default_run_dir(f"{load_config(source).name}-{uuid.uuid4().hex[:4]}")
-        print(f"new run in {where}", file=sys.stderr)
-    else:
-        where = Path(run_dir)
-    options = RunOptions(acknowledge_reuse, observers=tuple(observers))
-    return _ended(lambda: run_in(source, where, options))
+    options = RunOptions(acknowledge_reuse, observers=_observers(observers))
+    asked = _path(run_dir, "run_dir")
+    with in_python_words():
+        source = _source(config)
+        where = asked or default_run_dir(f"{load_config(source).name}-{uuid.uuid4().hex[:4]}")
+        if asked is None:
+            print(f"new run in {where}", file=sys.stderr)
+        return _ended(lambda: run_in(source, where, options))
 
 
 def resume(
@@ -88,9 +95,15 @@ def resume(
     `leave_out` are ids of notes that the stop named: the run goes on without their answers.
     Everything else is as in `run`.
     """
+    if not isinstance(budget or {}, Mapping):
+        raise BadInput.one(
+            "budget", f"must be a mapping such as {{'calls': 5000}}, not {budget!r:.60}"
+        )
     settings = tuple(_settings("budget", budget or {}))
-    options = RunOptions(acknowledge_reuse, observers=tuple(observers))
-    return _ended(lambda: resume_run(Path(run_dir), settings, options, tuple(leave_out)))
+    options = RunOptions(acknowledge_reuse, observers=_observers(observers))
+    where, notes = needed_path(run_dir, "run_dir"), _names(leave_out, "leave_out")
+    with in_python_words():
+        return _ended(lambda: resume_run(where, settings, options, notes))
 
 
 def judge(  # noqa: PLR0913
@@ -117,16 +130,18 @@ def judge(  # noqa: PLR0913
     Raises UserFault for what has to be mended, Stopped or CircuitOpen where it was stopped.
     """
     request = JudgeRequest(
-        designs=(designs,) if isinstance(designs, str) else tuple(designs),
-        benchmark=BenchmarkSource(Path(benchmark), _path(consultations)),
-        out=Path(out),
+        designs=_names(designs, "designs"),
+        benchmark=BenchmarkSource(
+            needed_path(benchmark, "benchmark"), _path(consultations, "consultations")
+        ),
+        out=needed_path(out, "out"),
         seed=seed,
         budget=Budget(max_tokens, effort),
-        partition=_path(partition),
+        partition=_path(partition, "partition"),
         split=split,
         model=model,
-        models=_path(models),
-        block=_path(block),
+        models=_path(models, "models"),
+        block=_path(block, "block"),
         replicates=replicates,
     )
 
@@ -139,7 +154,8 @@ def judge(  # noqa: PLR0913
             track_or_say(report, None)
         return report
 
-    return beside_a_running_loop(work)
+    with in_python_words():
+        return beside_a_running_loop(work)
 
 
 def compare(
@@ -161,8 +177,8 @@ def compare(
         str(candidate),
         str(baseline),
         CompareSettings(seed=seed, primary=primary),
-        pairs=_path(benchmark),
-        consultations=_path(consultations),
+        pairs=_path(benchmark, "benchmark"),
+        consultations=_path(consultations, "consultations"),
     )
 
 
@@ -196,7 +212,7 @@ def _ended(work: Callable[[], SessionResult]) -> Run:
     if result.untracked:
         message = f"MLflow did not follow: {result.untracked}; try heldout sync"
         warnings.warn(message, stacklevel=3)
-    if result.error is not None and result.run.status == "running":
+    if result.error is not None and result.run.status in ("empty", "running"):
         raise result.error
     return result.run
 
@@ -217,5 +233,46 @@ def _settings(prefix: str, values: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _path(path: AnyPath | None) -> Path | None:
-    return None if path is None else Path(path)
+def _path(path: AnyPath | None, name: str) -> Path | None:
+    return None if path is None else needed_path(path, name)
+
+
+def _names(names: str | Sequence[str], argument: str) -> tuple[str, ...]:
+    """One name or several. Raises BadInput for anything else."""
+    found = (names,) if isinstance(names, str) else names
+    if not isinstance(found, Sequence) or not all(isinstance(name, str) for name in found):
+        raise BadInput.one(argument, f"must be a name or a list of names, not {names!r:.60}")
+    return tuple(found)
+
+
+def _observers(observers: Sequence[Observer]) -> tuple[Observer, ...]:
+    """Raises BadInput for what cannot be called as `observer(event, replayed)`."""
+    wanted = "must be functions called as observer(event, replayed)"
+    if not isinstance(observers, Sequence):
+        raise BadInput.one("observers", f"{wanted}, in a list, not {observers!r:.60}")
+    for place, observer in enumerate(observers):
+        call = observer if inspect.isroutine(observer) else getattr(observer, "__call__", None)  # noqa: B004
+        if not callable(observer) or inspect.iscoroutinefunction(call):
+            kind = "async" if callable(observer) else "no function"
+            raise BadInput.one("observers", f"{wanted}; number {place} is {kind}: {observer!r:.60}")
+    return tuple(observers)
+
+
+@contextmanager
+def in_python_words() -> Iterator[None]:
+    """Faults name arguments of these functions, not options of the command line."""
+    try:
+        yield
+    except BadInput as error:
+        faults = [Fault(_argument(f.where), _argument(f.message)) for f in error.faults]
+        error.faults, error.args = tuple(faults), ("; ".join(map(str, faults)),)
+        raise
+    except LooksSpent as error:
+        error.args = (_argument(str(error)),)
+        raise
+
+
+def _argument(text: str) -> str:
+    """`--run-dir` as `run_dir`, `--set budget.calls` as `budget.calls`."""
+    without = text.replace("--set ", "")
+    return OPTION.sub(lambda option: option.group(1).replace("-", "_"), without)
