@@ -21,8 +21,20 @@ from heldout.splits.errors import BadInput
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 
 MARK = re.compile(r"mark\d{3}x")
-NAMES = ("Abel", "Birch", "Cohen", "Drake", "Ebert", "Fiore", "Gauss", "Hardy", "Ibsen", "Joyce")
-NAMES += ("Klein", "Lopez")
+NAMES = (
+    "Abel",
+    "Birch",
+    "Cohen",
+    "Drake",
+    "Ebert",
+    "Fiore",
+    "Gauss",
+    "Hardy",
+    "Ibsen",
+    "Joyce",
+    "Klein",
+    "Lopez",
+)
 PHRASES = (
     "Knee pain for two weeks, worse at night",
     "No fever, no rash, sleeps badly",
