@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from heldout.splits import synthetic
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("LITELLM_OFFLINE_MODE", "True")
@@ -15,8 +18,18 @@ os.environ.setdefault("DO_NOT_TRACK", "true")
 
 
 # A first example may import SciPy, and a machine may be busy: properties are not about time.
+# `--hypothesis-profile thorough` looks longer, after a change of what reads foreign text.
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.register_profile("heldout", deadline=None)
 settings.load_profile("heldout")
+
+# Most campaigns here read one of the same few benchmarks: each is drawn once a process. The tests
+# of drawing take it from `generate`.
+synthetic.draw = functools.lru_cache(maxsize=32)(synthetic.draw)
+
+# No test can cut the power, so none need wait for the disk. That flushing is asked for is tested,
+# and a handle that is not open still raises.
+os.fsync = os.fstat
 
 
 @pytest.fixture

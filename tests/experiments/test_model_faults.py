@@ -74,7 +74,12 @@ def test_what_a_model_does_not_take_is_refused_and_the_directory_removed(
 
 
 def test_roles_have_caps_of_their_own(checked, tmp_path):
-    found = checked("budget.reflector.calls=2", "search.iterations=8", "tracking.enabled=false")
+    found = checked(
+        "benchmark.synthetic.consultations=16",
+        "budget.reflector.calls=2",
+        "search.iterations=8",
+        "tracking.enabled=false",
+    )
     ended = start(found, tmp_path / "run", RunOptions(quiet=True))
     assert ended.exit_status == 3
     assert "budget.reflector.calls = 2" in str(ended.error)

@@ -1,18 +1,21 @@
 """What a machine does to a run: full disks, locks, torn files, clocks, deaths at boundaries."""
 
+import importlib
+import os
 import resource
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from heldout.experiments.campaigns.running import prepare, resume, start
 from heldout.experiments.campaigns.session import RunOptions
+from heldout.experiments.cli.main import app
 from heldout.gepa.record import journal as journal_module
 from heldout.gepa.record.journal import RunJournal
 from heldout.splits.errors import BadInput, StoreUnavailable
@@ -99,25 +102,21 @@ def test_a_death_at_any_boundary_leaves_a_run_that_comes_to_the_same_end(
     assert lineage_of(ended) == lineage
 
 
-def limited(run, size):
-    """Resume or start in a child whose files may not grow beyond `size` bytes."""
-    code = "from heldout.experiments.cli.main import main; main()"
-    known = (run / "config.yaml").exists()
-    words = ["resume", str(run)] if known else ["run", "configs/quickstart.yaml"]
-    if not known:
-        words += ["--run-dir", str(run)]
-        words += [word for option in SMALL for word in ("--set", option)]
+def on_the_command_line(run):
+    options = [word for option in SMALL for word in ("--set", option)]
+    words = ["run", "configs/quickstart.yaml", "--run-dir", str(run), *options]
+    return CliRunner().invoke(app, words)
 
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
-    return subprocess.run(
-        [sys.executable, "-c", code, *words, "--json"],
-        check=False,
-        capture_output=True,
-        text=True,
-        preexec_fn=limit if size else None,
-    )
+@contextmanager
+def files_up_to(size):
+    """No file of this process may grow beyond `size` bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("size", [200_000, 60_000])
@@ -127,8 +126,9 @@ def test_a_full_disk_is_one_clear_line_and_loses_nothing(
     """A limit on the size of files stands for the disk: store and journal fail the same way."""
     monkeypatch.chdir(pytestconfig.rootpath)
     run = tmp_path / "run"
-    done = limited(run, size)
-    assert done.returncode == 3, done.stderr
+    with files_up_to(size):
+        done = on_the_command_line(run)
+    assert done.exit_code == 3, done.stderr
     told = [line for line in done.stderr.splitlines() if "resume continues" in line]
     assert len(told) == 1
     assert "calls.sqlite" in told[0] or "journal.jsonl" in told[0]
@@ -178,36 +178,34 @@ def test_a_store_locked_in_mid_run_stops_it_resumably(tmp_path, monkeypatch, con
     assert lineage_of(resume(run, (), QUIET)) == lineage
 
 
+@contextmanager
+def as_nobody():
+    """Where the tests run as root, whom no permission stops, somebody else for a while."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
 def test_a_run_directory_that_may_not_be_written_is_refused_in_one_line(monkeypatch, pytestconfig):
     monkeypatch.chdir(pytestconfig.rootpath)
     # Not under the tests' own folder, into which nobody but its owner may look.
     folder = Path(tempfile.mkdtemp())
     try:
         folder.chmod(0o555)
-        code = (
-            "import os, sys\n"
-            "from pathlib import Path\n"
-            "import heldout.experiments.campaigns.commands\n"
-            "from heldout.experiments.cli.main import main\n"
-            "from heldout.experiments.campaigns.running import prepare\n"
-            "options = [word for word in sys.argv if '=' in word]\n"
-            # Once as root, so that nothing is left to be imported as nobody.
-            "prepare(Path(sys.argv[2]), options, Path('nowhere'))\n"
-            "os.geteuid() or os.seteuid(65534)\n"
-            "main()"
-        )
-        command = [sys.executable, "-c", code, "run", "configs/quickstart.yaml"]
-        options = [word for option in SMALL for word in ("--set", option)]
-        done = subprocess.run(
-            [*command, "--run-dir", str(folder / "run"), *options],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+        # Once as root, so that nothing is left to be imported as nobody.
+        importlib.import_module("heldout.experiments.campaigns.commands")
+        prepare(Path("configs/quickstart.yaml"), SMALL, folder / "run")
+        with as_nobody():
+            done = on_the_command_line(folder / "run")
     finally:
         folder.chmod(0o755)
         shutil.rmtree(folder)
-    assert done.returncode == 2, done.stderr
+    assert done.exit_code == 2, done.stderr
     (line,) = done.stderr.splitlines()
     assert "cannot be made" in line
 

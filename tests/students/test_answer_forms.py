@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.malformed import AWKWARD, JUNK, PROSE, cut, dump, wrapped
 
@@ -26,21 +26,18 @@ ITEMS = st.lists(
 )
 
 
-@settings(max_examples=500)
 @given(st.sampled_from(["yes", "no", "Yes ", "NO"]), AWKWARD, st.data())
 def test_yes_and_no_survive_prose_fences_and_unicode(word, told, data):
     text = data.draw(wrapped(dump({"assessment": told, "answer": word})))
     assert YES_NO.parse(text) == Answer(10.0 if "y" in word.lower() else 0.0, plain(told))
 
 
-@settings(max_examples=500)
 @given(JUNK)
 def test_anything_else_than_yes_or_no_is_a_violation(junk):
     if str(junk).strip().casefold() not in ("yes", "no"):
         assert isinstance(YES_NO.parse(dump({"answer": junk})), Violation)
 
 
-@settings(max_examples=500)
 @given(NOISE)
 def test_no_form_raises(text):
     for parse in (YES_NO.parse, LINE.parse, GAPS.parse):
@@ -50,7 +47,6 @@ def test_no_form_raises(text):
     assert isinstance(share, Violation) or 0 <= share <= 1
 
 
-@settings(max_examples=500)
 @given(
     st.sampled_from(["PASS", "FAIL"]),
     PROSE,
@@ -77,7 +73,6 @@ def test_what_is_no_verdict_line_is_a_violation(text):
     assert isinstance(LINE.parse(text), Violation)
 
 
-@settings(max_examples=500)
 @given(st.integers(0, 10), ITEMS, st.data())
 def test_gap_lists_survive_prose_fences_and_unicode(score, items, data):
     read = GAPS.parse(data.draw(wrapped(dump({"missing": items, "score": score}))))
@@ -86,7 +81,6 @@ def test_gap_lists_survive_prose_fences_and_unicode(score, items, data):
     assert read.findings == tuple(ReportedGap(plain(i["item"]), i["severity"]) for i in items)
 
 
-@settings(max_examples=500)
 @given(st.data(), ITEMS)
 def test_cut_replies_are_violations(data, items):
     assert isinstance(GAPS.parse(data.draw(cut(dump({"missing": items, "score": 5})))), Violation)
@@ -122,7 +116,6 @@ def test_kinds_of_violation_of_gap_lists(value, kind):
     assert read.kind is kind
 
 
-@settings(max_examples=500)
 @given(st.lists(st.booleans(), min_size=1, max_size=5), AWKWARD, st.data())
 def test_the_share_of_supported_statements(answers, text, data):
     listed = [{"text": text, "supported": "yes" if answer else "no"} for answer in answers]

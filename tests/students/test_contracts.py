@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.malformed import AWKWARD, JUNK, PROSE, cut, dump, wrapped
 
@@ -18,21 +18,18 @@ def payload(score, assessment="fine"):
     return dump({"assessment": assessment, "score": score})
 
 
-@settings(max_examples=500)
 @given(SCORES, AWKWARD, st.data())
 def test_prose_fences_and_unicode_leave_the_answer_as_it_is(score, assessment, data):
     text = data.draw(wrapped(payload(score, assessment)))
     assert ScoreContract().parse(text) == Answer(float(score), plain(assessment))
 
 
-@settings(max_examples=500)
 @given(SCORES, st.data())
 def test_a_cut_reply_is_a_violation(score, data):
     text = data.draw(cut(payload(score)))
     assert isinstance(ScoreContract().parse(text), Violation)
 
 
-@settings(max_examples=500)
 @given(JUNK, AWKWARD)
 def test_any_value_in_the_place_of_the_score_is_a_number_in_range_or_a_violation(junk, assessment):
     read = ScoreContract().parse(payload(junk, assessment))
@@ -44,7 +41,6 @@ def test_any_value_in_the_place_of_the_score_is_a_number_in_range_or_a_violation
         assert read.detail
 
 
-@settings(max_examples=500)
 @given(st.text() | JUNK.map(dump) | st.lists(PROSE | AWKWARD | JUNK.map(dump)).map("".join))
 def test_arbitrary_text_never_raises(text):
     read = ScoreContract().parse(text)

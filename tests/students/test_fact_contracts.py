@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.malformed import AWKWARD, JUNK, PROSE, cut, dump, wrapped
 
@@ -23,7 +23,6 @@ def verdicts(answers):
     return CONTRACT.parse(dump({"verdicts": answers}), ASKED)
 
 
-@settings(max_examples=500)
 @given(FACT_TEXTS, st.data())
 def test_facts_survive_prose_fences_and_unicode(texts, data):
     stated = [{"text": text, "evidence": "said"} for text in texts]
@@ -31,7 +30,6 @@ def test_facts_survive_prose_fences_and_unicode(texts, data):
     assert read == tuple(StatedFact(plain(text), "said") for text in texts)
 
 
-@settings(max_examples=500)
 @given(FACT_TEXTS, st.data())
 def test_a_cut_list_of_facts_is_a_violation(texts, data):
     read = FactsContract().parse(
@@ -40,7 +38,6 @@ def test_a_cut_list_of_facts_is_a_violation(texts, data):
     assert isinstance(read, Violation)
 
 
-@settings(max_examples=500)
 @given(NOISE | st.lists(JUNK).map(lambda junk: dump({"facts": junk})))
 def test_facts_never_raise(text):
     read = FactsContract().parse(text)
@@ -73,7 +70,6 @@ def test_repeated_facts_are_kept_once_and_bare_strings_are_facts():
     assert read == (StatedFact("Cough", ""), StatedFact("No fever", ""))
 
 
-@settings(max_examples=500)
 @given(st.dictionaries(st.sampled_from(ASKED), st.sampled_from(WORDS)), st.data())
 def test_a_miscount_is_a_set_difference(answers, data):
     extra = data.draw(st.dictionaries(AWKWARD.filter(lambda k: k.strip() not in ASKED), JUNK))
@@ -85,7 +81,6 @@ def test_a_miscount_is_a_set_difference(answers, data):
     assert set(read.extra) == {plain(key) for key in extra}
 
 
-@settings(max_examples=500)
 @given(st.dictionaries(st.sampled_from(ASKED), JUNK | st.sampled_from(WORDS)))
 def test_unreadable_verdicts_are_open_never_guessed(answers):
     read = verdicts(answers)
@@ -94,14 +89,12 @@ def test_unreadable_verdicts_are_open_never_guessed(answers):
     assert all(str(answers[key]).strip().casefold() == word for key, word in read.given.items())
 
 
-@settings(max_examples=500)
 @given(NOISE)
 def test_verdicts_never_raise(text):
     read = CONTRACT.parse(text, ASKED)
     assert isinstance(read, Violation) or set(read.unanswered) | set(read.given) == set(ASKED)
 
 
-@settings(max_examples=500)
 @given(st.data())
 def test_cut_verdicts_are_a_violation(data):
     whole = dump({"verdicts": dict.fromkeys(ASKED, "present")})

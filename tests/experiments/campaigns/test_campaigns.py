@@ -120,8 +120,8 @@ def test_a_winner_that_is_a_seed_is_not_confirmed(tmp_path: Path) -> None:
     assert kinds == ["baseline"]
 
 
-def test_the_summary_has_every_key_a_program_relies_on(tmp_path: Path) -> None:
-    found = summary(run_small(tmp_path))
+def test_the_summary_has_every_key_a_program_relies_on(whole) -> None:
+    found = summary(whole)
     assert set(found) >= {
         "run_id", "run_dir", "status", "finish_reason", "decision", "reason", "rule", "winner",
         "accept", "heldout", "prompt_file", "candidates", "budget", "lineage_sha256",
@@ -141,21 +141,20 @@ def test_the_summary_has_every_key_a_program_relies_on(tmp_path: Path) -> None:
 # -- determinism and resuming ----------------------------------------------------------------------
 
 
-def test_equal_lineage_whatever_the_concurrency(tmp_path: Path) -> None:
-    lineages = {
-        summary(run_small(tmp_path, {"concurrency": n}, run=f"r{n}"))["lineage_sha256"]
-        for n in (1, 4, 16)
-    }
-    assert len(lineages) == 1
+def test_equal_lineage_whatever_the_concurrency(tmp_path: Path, whole) -> None:
+    for n in (1, 16):
+        other = run_small(tmp_path, {"concurrency": n}, run=f"r{n}")
+        assert summary(other)["lineage_sha256"] == summary(whole)["lineage_sha256"]
 
 
-def test_another_seed_is_another_lineage(tmp_path: Path) -> None:
-    one, two = (summary(run_small(tmp_path, {"seed": s}, run=f"r{s}")) for s in (5, 6))
-    assert one["lineage_sha256"] != two["lineage_sha256"]
+def test_another_seed_is_another_lineage(tmp_path: Path, whole) -> None:
+    other = run_small(tmp_path, {"seed": 6})
+    assert summary(other)["lineage_sha256"] != summary(whole)["lineage_sha256"]
 
 
-def test_a_run_cut_anywhere_resumes_to_the_same_lineage_and_buys_nothing_twice(tmp_path) -> None:
-    whole = run_small(tmp_path)
+def test_a_run_cut_anywhere_resumes_to_the_same_lineage_and_buys_nothing_twice(
+    tmp_path, whole
+) -> None:
     expected = summary(whole)["lineage_sha256"]
     lines = whole.files.journal.read_bytes().splitlines(keepends=True)
     for cut in range(1, len(lines), max(1, len(lines) // 12)):
@@ -171,8 +170,7 @@ def test_a_run_cut_anywhere_resumes_to_the_same_lineage_and_buys_nothing_twice(t
         assert not any(model.seen for model in models.values())
 
 
-def test_resume_of_a_finished_run_changes_nothing(tmp_path: Path) -> None:
-    ended = run_small(tmp_path)
+def test_resume_of_a_finished_run_changes_nothing(ended) -> None:
     before = {p: p.read_bytes() for p in ended.files.path.rglob("*") if p.is_file()}
     again = resume_small(ended.files.path)
     after = {p: p.read_bytes() for p in ended.files.path.rglob("*") if p.is_file()}
@@ -180,16 +178,14 @@ def test_resume_of_a_finished_run_changes_nothing(tmp_path: Path) -> None:
     assert before == after
 
 
-def test_resume_of_a_directory_with_only_a_configuration_starts_it(tmp_path: Path) -> None:
-    ended = run_small(tmp_path)
+def test_resume_of_a_directory_with_only_a_configuration_starts_it(tmp_path: Path, whole) -> None:
     fresh = tmp_path / "fresh"
     fresh.mkdir()
-    shutil.copy(ended.files.config, fresh / "config.yaml")
-    assert summary(resume_small(fresh))["lineage_sha256"] == summary(ended)["lineage_sha256"]
+    shutil.copy(whole.files.config, fresh / "config.yaml")
+    assert summary(resume_small(fresh))["lineage_sha256"] == summary(whole)["lineage_sha256"]
 
 
-def test_a_changed_journal_is_refused_on_resume(tmp_path: Path) -> None:
-    ended = run_small(tmp_path)
+def test_a_changed_journal_is_refused_on_resume(ended) -> None:
     text = ended.files.journal.read_text()
     ended.files.journal.write_text(text.replace('"best":0', '"best":1', 1))
     found = verify_run(ended.files.path)
@@ -197,9 +193,10 @@ def test_a_changed_journal_is_refused_on_resume(tmp_path: Path) -> None:
     assert re.search(r"line \d+: was changed after it was written", found.fault)
 
 
-def test_a_hard_cap_stops_with_status_3_and_resume_with_a_higher_one_goes_on(tmp_path) -> None:
-    whole = summary(run_small(tmp_path, run="whole"))
-    needed = whole["budget"]["calls"]
+def test_a_hard_cap_stops_with_status_3_and_resume_with_a_higher_one_goes_on(
+    tmp_path, whole
+) -> None:
+    needed = summary(whole)["budget"]["calls"]
     cap = int(needed * 0.8)
     ended = run_small(tmp_path, {"budget": {"calls": cap}})
     assert ended.exit_status == 3
@@ -210,7 +207,7 @@ def test_a_hard_cap_stops_with_status_3_and_resume_with_a_higher_one_goes_on(tmp
     assert again.exit_status == 3
     raised = resume_small(ended.files.path, settings=(f"budget.calls={10 * needed}",))
     assert raised.exit_status == 0
-    assert summary(raised)["lineage_sha256"] == whole["lineage_sha256"]
+    assert summary(raised)["lineage_sha256"] == summary(whole)["lineage_sha256"]
 
 
 def test_a_cap_that_cannot_pay_for_the_confirmation_is_refused_before_any_call(tmp_path) -> None:
@@ -219,8 +216,7 @@ def test_a_cap_that_cannot_pay_for_the_confirmation_is_refused_before_any_call(t
     assert not (tmp_path / "run").exists()
 
 
-def test_an_edited_configuration_is_refused_on_resume(tmp_path: Path) -> None:
-    ended = run_small(tmp_path)
+def test_an_edited_configuration_is_refused_on_resume(ended) -> None:
     text = ended.files.config.read_text()
     ended.files.config.write_text(text.replace("max_words: 400", "max_words: 300"))
     with pytest.raises(BadInput, match="was edited after the run began"):
@@ -254,15 +250,13 @@ def test_paths_of_a_configuration_hold_wherever_it_is_resumed(tmp_path, monkeypa
     assert checked.manifest == tmp_path / "m.json"
 
 
-def test_a_finished_run_without_its_report_gets_it_on_resume(tmp_path: Path) -> None:
-    ended = run_small(tmp_path)
+def test_a_finished_run_without_its_report_gets_it_on_resume(ended) -> None:
     ended.files.report.unlink()
     resume_small(ended.files.path)
     assert ended.files.report.is_file()
 
 
-def test_verify_names_a_missing_store_and_a_changed_decision(tmp_path: Path) -> None:
-    ended = run_small(tmp_path)
+def test_verify_names_a_missing_store_and_a_changed_decision(ended) -> None:
     assert verify_run(ended.files.path).exit_status == 0
     gate = ended.files.gate.read_text()
     ended.files.gate.write_text(gate.replace('"rule": "interval"', '"rule": "point"'))
@@ -279,8 +273,7 @@ def test_a_late_fault_leaves_an_empty_directory_as_it_was(tmp_path: Path) -> Non
     assert not [p for p in (tmp_path / "run").iterdir() if p.name != ".lock"]
 
 
-def test_nothing_outside_the_run_is_removed_through_a_link(tmp_path: Path) -> None:
-    ended = run_small(tmp_path)
+def test_nothing_outside_the_run_is_removed_through_a_link(tmp_path: Path, ended) -> None:
     victim = tmp_path / "victim"
     victim.mkdir()
     (victim / "a.txt").write_text("mine")
@@ -302,7 +295,7 @@ def test_resume_may_raise_budgets_and_nothing_else(tmp_path: Path) -> None:
             resume_small(ended.files.path, settings=(setting,))
 
 
-def test_the_stop_file_stops_and_resume_removes_it_first(tmp_path: Path) -> None:
+def test_the_stop_file_stops_and_resume_removes_it_first(tmp_path: Path, whole) -> None:
     class Touching:
         def __init__(self, model: ChatModel, stop: Path) -> None:
             self._model, self._stop, self._left = model, stop, 150
@@ -321,8 +314,7 @@ def test_the_stop_file_stops_and_resume_removes_it_first(tmp_path: Path) -> None
     assert stop.exists()
     again = resume_small(ended.files.path)
     assert (again.exit_status, stop.exists()) == (0, False)
-    expected = summary(run_small(tmp_path, run="whole"))["lineage_sha256"]
-    assert summary(again)["lineage_sha256"] == expected
+    assert summary(again)["lineage_sha256"] == summary(whole)["lineage_sha256"]
 
 
 # -- held-out --------------------------------------------------------------------------------------
@@ -404,9 +396,8 @@ def test_canaries_of_accept_and_heldout_stay_where_they_are(tmp_path: Path, refl
         )
 
 
-def test_splits_share_no_consultation_and_no_transcript(tmp_path: Path) -> None:
-    ended = run_small(tmp_path)
-    splits = json.loads(ended.files.manifest.read_text())["splits"]
+def test_splits_share_no_consultation_and_no_transcript(whole) -> None:
+    splits = json.loads(whole.files.manifest.read_text())["splits"]
     sets = [set(ids) for ids in splits.values()]
     assert sum(map(len, sets)) == len(set.union(*sets)) == 16
 
@@ -483,18 +474,17 @@ def test_a_look_already_bought_gives_the_stored_result_and_costs_nothing(tmp_pat
     assert verify_run(second.files.path).faults == ()
 
 
-def test_looks_carry_their_figures(tmp_path: Path) -> None:
+def test_looks_carry_their_figures(whole) -> None:
     from heldout.experiments.campaigns.look_table import look_table
 
-    ended = run_small(tmp_path)
-    rows = look_table(ended.files.manifest).looks
+    rows = look_table(whole.files.manifest).looks
     assert rows[0].kind == "baseline"
     assert 0 <= rows[0].figures["paired_omissions"] <= 1
     assert str(rows[0]).count(" · ") >= 5
 
 
-def test_the_baseline_look_comes_before_the_first_search_call(tmp_path: Path) -> None:
-    run = run_small(tmp_path).run
+def test_the_baseline_look_comes_before_the_first_search_call(whole) -> None:
+    run = whole.run
     events, splits = run.events, [e.split for e in run.evaluations]
     assert splits[0] == "heldout"
     assert splits[1] == "accept"
@@ -571,10 +561,9 @@ def test_status_of_a_gzipped_or_absent_run_is_a_fault(tmp_path: Path) -> None:
         show_status(tmp_path / "run", as_json=True)
 
 
-def test_summaries_of_unfinished_runs_say_so(tmp_path: Path) -> None:
-    ended = run_small(tmp_path)
-    events = ended.run.events
-    half = Run.of(events[: len(events) // 2], ended.run.run_dir).to_json()
+def test_summaries_of_unfinished_runs_say_so(whole) -> None:
+    events = whole.run.events
+    half = Run.of(events[: len(events) // 2], whole.run.run_dir).to_json()
     assert (half["status"], half["decision"]) == ("running", None)
 
 

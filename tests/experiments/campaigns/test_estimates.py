@@ -1,3 +1,4 @@
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,22 +11,27 @@ from heldout.experiments.campaigns.session import RunOptions
 SMALL = ("benchmark.synthetic.consultations=16", "search.iterations=4", "tracking.enabled=false")
 
 
-@pytest.fixture
-def estimated(tmp_path, pytestconfig):
+@pytest.fixture(scope="module")
+def estimated(tmp_path_factory, pytestconfig):
+    nowhere = tmp_path_factory.mktemp("estimates") / "run"
+
+    @cache
     def run(*settings):
         config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
-        checked = prepare(config, [*SMALL, *settings], tmp_path / "run")
+        checked = prepare(config, [*SMALL, *settings], nowhere)
         return estimate(checked, checked.made.benchmark)
 
     return run
 
 
-@pytest.fixture
-def pins(tmp_path):
+@pytest.fixture(scope="module")
+def pins(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pins")
+
     def write(**prices):
         entry = {"efforts": ["low", "high"], **({"prices": prices} if prices else {})}
         models = {"openai/judge": entry, "openai/reflector": entry}
-        path = tmp_path / "models.yaml"
+        path = folder / f"models{len(prices)}.yaml"
         path.write_text(yaml.safe_dump({"models": models}))
         return (
             f"models={path}",

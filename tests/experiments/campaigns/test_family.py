@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +43,21 @@ def run_family(folder: Path, *changes: dict[str, Any], run: str = "family") -> l
     return start_family(members, folder / run)
 
 
-def test_two_targets_share_partition_looks_and_family(tmp_path: Path) -> None:
-    done = run_family(tmp_path, {}, CHECKER)
+@pytest.fixture(scope="module")
+def done(tmp_path_factory) -> list[SessionResult]:
+    """A finished family of two. Its files are not to be written to."""
+    return run_family(tmp_path_factory.mktemp("done"), {}, CHECKER)
+
+
+@pytest.fixture
+def family(done, tmp_path) -> Path:
+    """A copy of its folder."""
+    return Path(shutil.copytree(done[0].files.path.parent, tmp_path / "family"))
+
+
+def test_two_targets_share_partition_looks_and_family(done) -> None:
     assert [ended.exit_status for ended in done] == [0, 0]
-    family = tmp_path / "family"
+    family = done[0].files.path.parent
     assert sorted(p.name for p in family.iterdir() if p.is_dir()) == [
         "benchmark", "checker", "small",
     ]  # fmt: skip
@@ -61,11 +73,11 @@ def test_two_targets_share_partition_looks_and_family(tmp_path: Path) -> None:
         assert summary(ended)["decision"] is not None
 
 
-def test_a_finished_family_is_left_as_it_is(tmp_path: Path) -> None:
-    done = run_family(tmp_path, {}, CHECKER)
-    before = {p: p.read_bytes() for p in (tmp_path / "family").rglob("*") if p.is_file()}
-    again = resume_family(tmp_path / "family", (), QUIET)
-    after = {p: p.read_bytes() for p in (tmp_path / "family").rglob("*") if p.is_file()}
+def test_a_finished_family_is_left_as_it_is(done) -> None:
+    family = done[0].files.path.parent
+    before = {p: p.read_bytes() for p in family.rglob("*") if p.is_file()}
+    again = resume_family(family, (), QUIET)
+    after = {p: p.read_bytes() for p in family.rglob("*") if p.is_file()}
     assert [summary(e) for e in again] == [summary(e) for e in done]
     assert before == after
     assert [verify_run(e.files.path).faults for e in done] == [(), ()]
@@ -79,8 +91,10 @@ def test_a_finished_family_is_left_as_it_is(tmp_path: Path) -> None:
         assert any(told in fault for fault in verify_run(done[0].files.path).faults)
 
 
-def test_a_cap_is_for_the_sum_and_a_stopped_family_resumes_to_the_same_lineages(tmp_path) -> None:
-    whole = [summary(ended) for ended in run_family(tmp_path, {}, CHECKER, run="whole")]
+def test_a_cap_is_for_the_sum_and_a_stopped_family_resumes_to_the_same_lineages(
+    tmp_path, done
+) -> None:
+    whole = [summary(ended) for ended in done]
     needed = sum(found["budget"]["calls"] for found in whole)
     first = whole[0]["budget"]["calls"]
     cap = {"budget": {"calls": (needed + first) // 2 + 200}}
@@ -89,15 +103,14 @@ def test_a_cap_is_for_the_sum_and_a_stopped_family_resumes_to_the_same_lineages(
     if statuses == {0}:
         pytest.skip("the cap was wide enough for both; nothing to resume")
     assert statuses == {3}
-    done = resume_family(tmp_path / "capped", (f"budget.calls={10 * needed}",), QUIET)
-    assert [ended.exit_status for ended in done] == [0, 0]
-    assert [summary(e)["lineage_sha256"] for e in done] == [f["lineage_sha256"] for f in whole]
+    again = resume_family(tmp_path / "capped", (f"budget.calls={10 * needed}",), QUIET)
+    assert [ended.exit_status for ended in again] == [0, 0]
+    assert [summary(e)["lineage_sha256"] for e in again] == [f["lineage_sha256"] for f in whole]
 
 
-def test_a_member_is_not_resumed_alone(tmp_path: Path) -> None:
-    run_family(tmp_path, {}, CHECKER)
+def test_a_member_is_not_resumed_alone(family: Path) -> None:
     with pytest.raises(BadInput, match="is decided together with others; resume the folder above"):
-        resume(tmp_path / "family" / "small", (), QUIET)
+        resume(family / "small", (), QUIET)
 
 
 @pytest.mark.parametrize(

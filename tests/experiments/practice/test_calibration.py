@@ -20,7 +20,7 @@ from heldout.experiments.practice.promises import (
 from heldout.gepa.statistics.intervals.resampling import generator
 from heldout.splits.errors import BadInput
 
-DEPLOYMENTS = 1000
+DEPLOYMENTS = 500
 BETWEEN, WITHIN = 1.2, 0.3
 """Spread of consultations, and of notes inside one: notes of a consultation are much alike."""
 STEP = 0.1

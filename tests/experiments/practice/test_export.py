@@ -53,9 +53,9 @@ def test_fifty_notes_score_the_same_in_dspy(tmp_path, design):
     assert len({score for score, _ in expected}) > 5
 
 
-def test_fifty_notes_score_the_same_in_mlflow(tmp_path):
+def test_notes_score_the_same_in_mlflow(tmp_path):
     pytest.importorskip("mlflow")
-    rows = exports.rows()
+    rows = exports.rows(12)  # MLflow's harness takes a third of a second a note
     taken, out = exported(tmp_path, "mlflow-judge")
     quiet = {
         "MLFLOW_DISABLE_TELEMETRY": "true",

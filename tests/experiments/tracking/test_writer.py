@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import importlib.util
 import re
 import socket
-import subprocess
-import sys
 import time
 
 import pytest
+from mlflow.environment_variables import (
+    MLFLOW_HTTP_REQUEST_MAX_RETRIES,
+    MLFLOW_HTTP_REQUEST_TIMEOUT,
+)
 from tests.support.made_runs import Plan, make_run
 
 from heldout.experiments.tracking import TrackingSettings, TrackingWriter, sync
 from heldout.experiments.tracking.client import TrackingClient
 from heldout.experiments.tracking.content import TrackingFailed
 from heldout.experiments.tracking.recorder import Recorder
+from heldout.experiments.tracking.settings import ENVIRONMENT
 from heldout.gepa.record.journal import read_journal
 from heldout.gepa.record.run import load_run
 
@@ -108,9 +111,9 @@ def test_a_run_that_ends_before_its_first_look_leaves_nothing(tmp_path, store, e
     assert store.client.get_experiment_by_name("heldout") is None
 
 
-def test_a_hundred_candidates_cost_at_most_sixty_milliseconds_each(tmp_path, store):
+def test_a_candidate_costs_at_most_sixty_milliseconds(tmp_path, store):
     """gepa 0.1.4 spends about 745 ms on every accepted candidate, in the way of its search."""
-    run = make_run(tmp_path / "run", Plan(iterations=98, consultations=24))
+    run = make_run(tmp_path / "run", Plan(iterations=38, consultations=24))
     events = read_journal(run / "journal.jsonl")
     TrackingClient(TrackingSettings(store.uri))
     before = time.process_time()
@@ -120,22 +123,19 @@ def test_a_hundred_candidates_cost_at_most_sixty_milliseconds_each(tmp_path, sto
     writer.close()
     spent = time.process_time() - before
     assert writer.failure is None
-    assert len(store.runs) == 101
-    assert spent / 100 < 0.060
+    assert len(store.runs) == 41
+    assert spent / 40 < 0.060
 
 
-def test_a_server_that_is_gone_is_met_with_short_patience():
+def test_a_server_that_is_gone_is_met_with_short_patience(monkeypatch):
     """MLflow's defaults add up to 247 s a refused connection."""
-    code = (
-        "import heldout.experiments.tracking.client; "
-        "from mlflow.environment_variables import MLFLOW_HTTP_REQUEST_MAX_RETRIES as r, "
-        "MLFLOW_HTTP_REQUEST_TIMEOUT as t; print(r.get(), t.get())"
-    )
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("MLFLOW")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=clean, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["1", "5"]
+    for name in ENVIRONMENT:
+        monkeypatch.delenv(name, raising=False)
+    # A second copy of the package, imported in a process where nothing is set.
+    spec = importlib.util.find_spec("heldout.experiments.tracking")
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    assert MLFLOW_HTTP_REQUEST_MAX_RETRIES.get() == 1
+    assert MLFLOW_HTTP_REQUEST_TIMEOUT.get() == 5
 
 
 def test_a_broken_database_is_named(tmp_path):

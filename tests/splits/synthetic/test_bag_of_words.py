@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
-from heldout.splits.synthetic import draw, generate, notes, sheets, surface
+from heldout.splits.synthetic import generate, notes, sheets, surface
 from heldout.splits.synthetic.catalogue import catalogue
 
 CONSULTATIONS = 120
@@ -103,7 +103,7 @@ def _auc(notes: Notes) -> float:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_words_alone_do_not_tell_an_errored_note(seed):
-    made = _notes(draw(CONSULTATIONS, seed).benchmark)
+    made = _notes(generate.draw(CONSULTATIONS, seed).benchmark)
     assert POOLED[0] <= _auc(made) <= POOLED[1]
     for label, highest in HIGHEST.items():
         assert _auc(made.only(label)) <= highest, label
@@ -131,7 +131,7 @@ def naive(monkeypatch):
         monkeypatch.setattr(sheets, name, value)
     for module in (surface, notes):
         monkeypatch.setattr(module, "choice", lambda items, *_: items[0])
-    return _notes(draw(CONSULTATIONS, 1).benchmark).with_stock_additions()
+    return _notes(generate.draw(CONSULTATIONS, 1).benchmark).with_stock_additions()
 
 
 def test_the_same_test_sees_through_a_naive_generator(naive):

@@ -11,7 +11,7 @@ import pytest
 
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.errors import BadInput
-from heldout.splits.synthetic import draw
+from heldout.splits.synthetic.generate import draw
 
 
 def test_the_same_seed_gives_the_same_benchmark_and_another_seed_another():

@@ -1,6 +1,6 @@
 """Contracts keyed by id beyond verdicts: grades and quotes."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.malformed import AWKWARD, JUNK, PROSE, cut, dump, wrapped
 
@@ -15,7 +15,6 @@ NOISE = st.text() | st.lists(PROSE | AWKWARD | JUNK.map(dump)).map("".join)
 GRADE_WORDS = ("critical", "supporting", "peripheral", *DROPS)
 
 
-@settings(max_examples=500)
 @given(st.dictionaries(st.sampled_from(ASKED), st.sampled_from(GRADE_WORDS) | JUNK), st.data())
 def test_grades_are_one_of_the_words_or_open(answers, data):
     read = GRADES.parse(data.draw(wrapped(dump({"grades": answers}))), ASKED)
@@ -25,7 +24,6 @@ def test_grades_are_one_of_the_words_or_open(answers, data):
         assert read.given.get(key) == (word if word in GRADE_WORDS else None)
 
 
-@settings(max_examples=500)
 @given(st.dictionaries(st.sampled_from(ASKED), AWKWARD | st.none() | JUNK), st.data())
 def test_quotes_are_text_or_nothing_found_or_open(answers, data):
     read = QUOTES.parse(data.draw(wrapped(dump({"quotes": answers}))), ASKED)
@@ -42,7 +40,6 @@ def test_quotes_are_text_or_nothing_found_or_open(answers, data):
             assert key in read.unanswered
 
 
-@settings(max_examples=500)
 @given(NOISE)
 def test_nothing_raises(text):
     for contract in (GRADES, QUOTES):
@@ -50,7 +47,6 @@ def test_nothing_raises(text):
         assert isinstance(read, Violation) or set(read.given) | set(read.unanswered) == set(ASKED)
 
 
-@settings(max_examples=500)
 @given(st.data())
 def test_cut_replies_are_violations(data):
     for contract, word in ((GRADES, "critical"), (QUOTES, "words of the note")):
