@@ -111,9 +111,9 @@ def test_a_run_that_ends_before_its_first_look_leaves_nothing(tmp_path, store, e
     assert store.client.get_experiment_by_name("heldout") is None
 
 
-def test_a_candidate_costs_at_most_sixty_milliseconds(tmp_path, store):
+def test_a_hundred_candidates_cost_at_most_sixty_milliseconds_each(tmp_path, store):
     """gepa 0.1.4 spends about 745 ms on every accepted candidate, in the way of its search."""
-    run = make_run(tmp_path / "run", Plan(iterations=38, consultations=24))
+    run = make_run(tmp_path / "run", Plan(iterations=98, consultations=24))
     events = read_journal(run / "journal.jsonl")
     TrackingClient(TrackingSettings(store.uri))
     before = time.process_time()
@@ -123,8 +123,8 @@ def test_a_candidate_costs_at_most_sixty_milliseconds(tmp_path, store):
     writer.close()
     spent = time.process_time() - before
     assert writer.failure is None
-    assert len(store.runs) == 41
-    assert spent / 40 < 0.060
+    assert len(store.runs) == 101
+    assert spent / 100 < 0.060
 
 
 def test_a_server_that_is_gone_is_met_with_short_patience(monkeypatch):
