@@ -26,7 +26,13 @@ from heldout.splits.errors import (
 )
 from heldout.students.calls.call import CallSpec, describe
 from heldout.students.calls.ledger import Ledger, Reservation
-from heldout.students.calls.retry import Breaker, Retry, is_own
+from heldout.students.calls.retry import (
+    FIRST_REFUSALS,
+    OF_ONE_ITEM,
+    Breaker,
+    Retry,
+    is_own,
+)
 from heldout.students.calls.store import CallStore, Reuse
 from heldout.students.calls.store_rows import StoredCall
 from heldout.students.calls.warming import Prefixes
@@ -37,12 +43,6 @@ STOP_POLL_S = 0.25
 
 GRACE_S = 1.0
 """How long calls in flight may still take once `budget.wall_s` is over: they are paid for."""
-
-OF_ONE_ITEM = frozenset({"context_window", "bad_request"})
-"""Refusals that concern one question; others, such as a rejected key, would meet every one."""
-
-FIRST_REFUSALS = 3
-"""So many questions refused before one was answered are refused for what all of them share."""
 
 
 @dataclass

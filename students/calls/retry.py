@@ -19,6 +19,12 @@ Twice the notes of a minibatch: parent, proposal, child and accept each wait abo
 PROVIDERS = frozenset({"rate_limit", "connect"})
 """Faults that say something of the provider and nothing of the question."""
 
+OF_ONE_ITEM = frozenset({"context_window", "bad_request"})
+"""Refusals that concern one question; others, such as a rejected key, would meet every one."""
+
+FIRST_REFUSALS = 3
+"""So many questions refused before one was answered are refused for what all of them share."""
+
 
 def is_own(error: InfrastructureFailure) -> bool:
     """True for a fault that may be the question's own: the provider is there and not too busy."""

@@ -39,6 +39,7 @@ from heldout.students.models.chat import (
     StopReason,
     Usage,
 )
+from heldout.students.models.normalise import of_text
 from heldout.students.student import Judgement, Outcome, Student
 
 Build = Callable[[CompletionClient], Student]
@@ -238,12 +239,11 @@ def _reply(response: lm15.Response) -> ChatReply:
     if response.finish_reason not in FINISH:
         raise InfrastructureFailure(f"the model stopped with «{response.finish_reason}»")
     usage = response.usage
-    return ChatReply(
-        text=response.text or "",
-        finish=FINISH[response.finish_reason],
-        usage=Usage(usage.input_tokens or 0, usage.output_tokens or 0, usage.reasoning_tokens or 0),
-        usd=None,
-        model=response.model,
+    return of_text(
+        response.text or "",
+        FINISH[response.finish_reason],
+        Usage(usage.input_tokens or 0, usage.output_tokens or 0, usage.reasoning_tokens or 0),
+        response.model,
     )
 
 

@@ -21,7 +21,7 @@ from heldout.students.models.chat import BODY_BYTES, Budget, ChatReply, ChatRequ
 from heldout.students.models.http_status import error_body, fault_of
 from heldout.students.models.litellm_wire import LiteLLMCall, keep_to_our_wire, making
 from heldout.students.models.normalise import filtered, normalised
-from heldout.students.models.openai_client import chat_messages
+from heldout.students.models.payload import chat_messages
 from heldout.students.models.pins import EFFORTS, PinnedModel, nearest_effort
 from heldout.students.models.secrets import Redact, key_in, redact, redactor
 from heldout.students.models.wire import Wire

@@ -21,8 +21,9 @@ from heldout.splits.errors import InfrastructureFailure
 from heldout.students.models.bodies import read_body
 from heldout.students.models.chat import ChatReply, ChatRequest
 from heldout.students.models.normalise import read_reply, refused
+from heldout.students.models.received import Received
 from heldout.students.models.secrets import Redact
-from heldout.students.models.wire import Received, Wire
+from heldout.students.models.wire import Wire
 
 CHAT = "/chat/completions"
 """Behind an address that ends so stands the protocol that `normalise` reads."""

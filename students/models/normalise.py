@@ -15,13 +15,19 @@ from typing import Any
 
 from heldout.splits.errors import InfrastructureFailure
 from heldout.students.models.bodies import read_body, read_text
-from heldout.students.models.chat import ChatReply, ChatRequest, StopReason, Usage, cost_usd
+from heldout.students.models.chat import (
+    ChatReply,
+    ChatRequest,
+    StopReason,
+    Usage,
+    cost_usd,
+)
 from heldout.students.models.http_status import error_body, fault_of
 from heldout.students.models.messages import Said, said_in
+from heldout.students.models.received import Received
 from heldout.students.models.secrets import Redact
 from heldout.students.models.thinking import Parted, parted
 from heldout.students.models.tokens import estimated
-from heldout.students.models.wire import Received
 
 _STOPS = """stop eos eos_token eot eot_id end ended end_turn end_of_turn end_of_text endoftext
     im_end done finish finished complete completed success stop_sequence stop_token stop_word
@@ -95,6 +101,14 @@ def normalised(body: Any, request: ChatRequest, clean: Redact) -> ChatReply:
         reasoning=clean("\n".join(filter(None, (said.reasoning, read.thoughts)))),
         raw=clean(raw),
     )
+
+
+def of_text(text: str, finish: StopReason, usage: Usage, model: str) -> ChatReply:
+    """The reply of a client that gives text alone: thoughts are taken off here as well."""
+    read = parted(text)
+    if not read.ended and finish is not StopReason.FILTER:
+        finish = StopReason.LENGTH
+    return ChatReply(read.answer, finish, usage, None, model, reasoning=read.thoughts)
 
 
 def filtered(request: ChatRequest, raw: str) -> ChatReply:
