@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from heldout.experiments.practice.cards import card_text
+from heldout.experiments.practice.export_clients import sending
 from heldout.experiments.practice.loaded_prompt import (
     UNCONFIRMED,
     LoadedPrompt,
@@ -29,6 +30,7 @@ from heldout.splits.hashing import sha256_text
 from heldout.splits.loading.text_files import suggestion
 from heldout.students.designs.roster import find_design
 from heldout.students.models.chat import Budget
+from heldout.students.models.pins import PinnedModel
 
 FILES: Mapping[str, str] = {
     "dspy": "dspy_judge.py",
@@ -79,13 +81,35 @@ class ExportReport:
 
 @dataclass(frozen=True, slots=True)
 class ExportModel:
-    """The model that is asked."""
+    """The model that is asked, with what its pin says of its endpoint."""
 
     id: str
     temperature: float
     parameters: Mapping[str, Any]
     structured: str
     bounded: bool
+    omit: tuple[str, ...]
+    counts_tokens: bool
+    endings: Mapping[str, str]
+    cap_field: str
+    body_bytes: int
+
+    @classmethod
+    def of(cls, model: PinnedModel) -> ExportModel:
+        """Everything of a pin but its address, its key and its prices."""
+        pin, dialect = model.pin, model.pin.dialect
+        return cls(
+            id=pin.id,
+            temperature=pin.temperature,
+            parameters=dict(pin.parameters),
+            structured=str(pin.structured),
+            bounded=pin.bounded,
+            omit=dialect.omit,
+            counts_tokens=dialect.counts_tokens,
+            endings={word: str(meaning) for word, meaning in dialect.endings.items()},
+            cap_field=model.cap_field,
+            body_bytes=model.body_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +153,6 @@ def export(
     ready = make_ready(prompt, options)
     chosen = threshold_for(prompt, ready.judged_as, threshold, calibration)
     factory = factory_of(prompt)
-    pin = ready.model.pin
     settings = ExportSettings(
         name=prompt.name,
         file_stem=prompt.file_stem,
@@ -138,9 +161,7 @@ def export(
         design=prompt.design,
         block_sha256=prompt.sha256,
         frame_sha256=prompt.frame.sha256,
-        model=ExportModel(
-            pin.id, pin.temperature, dict(pin.parameters), pin.structured.value, pin.bounded
-        ),
+        model=ExportModel.of(ready.model),
         budget=ready.budget,
         samples=ready.samples,
         threshold=chosen.value,
@@ -204,6 +225,7 @@ def _files(
         **{n: header + t if n.endswith(".py") else t for n, t in vendored(roots).items()},
         f"{PACKAGE}/judge.py": header + _judge(prompt, factory),
         f"{PACKAGE}/endpoint.py": header + _template("endpoint"),
+        f"{PACKAGE}/rows.py": header + _template("rows"),
         f"{PACKAGE}/settings.json": json.dumps(plain(settings), indent=2) + "\n",
         f"{PACKAGE}/block.txt": prompt.block,
         _file_name(prompt, target): header + _template(target),
@@ -271,6 +293,8 @@ def _readme(prompt: LoadedPrompt, target: str, settings: ExportSettings) -> str:
         "```console",
         _use(prompt, target),
         "```",
+        "",
+        *sending(target, model.body_bytes),
         "",
         f"`{PACKAGE}` holds copies of Heldout's own modules, so that the same replies get the same "
         "scores. Figures, hashes and what they do not show stand on the card beside the prompt.",

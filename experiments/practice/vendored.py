@@ -1,13 +1,15 @@
 """Heldout's own modules, copied into an export as they are: what runs there is what was measured.
 
 The copies are named `heldout_judge.…`; nothing else in them changes. Only modules that rest on the
-standard library (and, for DSPy, on dspy) may be among them.
+standard library (and, for DSPy, on dspy) may be among them. Where tiktoken is installed it counts
+the tokens of an endpoint that does not.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
 
@@ -15,6 +17,9 @@ PACKAGE = "heldout_judge"
 ROOTS = (
     "heldout.experiments.practice.verdicts",
     "heldout.students.designs.context",
+    "heldout.students.calls.retry",
+    "heldout.students.models.normalise",
+    "heldout.students.models.payload",
 )
 """What every export needs; the design's own module comes with it, and what they all import."""
 
@@ -38,7 +43,8 @@ def vendored(roots: tuple[str, ...]) -> dict[str, str]:
     return files
 
 
-def closure(roots: tuple[str, ...]) -> set[str]:
+@cache
+def closure(roots: tuple[str, ...]) -> frozenset[str]:
     """The modules of Heldout that `roots` import, directly or through others, themselves too."""
     found: set[str] = set()
     waiting = list(roots)
@@ -47,7 +53,7 @@ def closure(roots: tuple[str, ...]) -> set[str]:
         if module not in found:
             found.add(module)
             waiting.extend(_imports(source(module)))
-    return found
+    return frozenset(found)
 
 
 def renamed(text: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 from tests.benchmarks.loopback import Answer, Request, completion
 
@@ -71,6 +74,26 @@ def run(folder: Path, script: str, *arguments: str, env: dict[str, str] | None =
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
+
+
+@contextmanager
+def imported(*folders: Path) -> Iterator[dict[str, ModuleType]]:
+    """The modules of exports by name, imported in this process; `heldout_judge` is the first's."""
+    places = list(map(str, folders))
+    sys.path[:0] = places
+    files = [file for folder in folders for file in folder.glob("*_judge.py")]
+    try:
+        importlib.invalidate_caches()
+        found = {file.stem: importlib.import_module(file.stem) for file in files}
+        yield found | {
+            name.removeprefix("heldout_judge."): module
+            for name, module in sys.modules.items()
+            if name.startswith("heldout_judge.")
+        }
+    finally:
+        sys.path[:] = [place for place in sys.path if place not in places]
+        for name in [n for n in sys.modules if n.partition(".")[0].endswith("_judge")]:
+            del sys.modules[name]
 
 
 DSPY = """

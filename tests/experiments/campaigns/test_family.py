@@ -81,14 +81,18 @@ def test_a_finished_family_is_left_as_it_is(done) -> None:
     assert [summary(e) for e in again] == [summary(e) for e in done]
     assert before == after
     assert [verify_run(e.files.path).faults for e in done] == [(), ()]
-    listed = tmp_path / "family" / "family.json"
+
+
+def test_verify_names_what_was_changed_in_the_list_of_a_family(family: Path) -> None:
+    assert verify_run(family / "small").faults == ()
+    listed = family / "family.json"
     for text, told in (
         (listed.read_text().replace("small", "other"), "does not name small"),
         ('{"id": "other", "members": ["small", "checker"]}', "another family"),
         ("[]", "is no list of a family"),
     ):
         listed.write_text(text)
-        assert any(told in fault for fault in verify_run(done[0].files.path).faults)
+        assert any(told in fault for fault in verify_run(family / "small").faults)
 
 
 def test_a_cap_is_for_the_sum_and_a_stopped_family_resumes_to_the_same_lineages(

@@ -75,7 +75,7 @@ def test_plain_python_judges_a_file_through_an_endpoint(tmp_path):
     with_notes(out, rows)
     with serving(exports.respond) as server:
         done = subprocess.run(
-            [sys.executable, "python_judge.py", "notes.jsonl"],
+            [sys.executable, "-S", "python_judge.py", "notes.jsonl"],  # without site-packages
             cwd=out,
             env={"JUDGE_BASE_URL": server.api_base, "PATH": os.environ["PATH"]},
             capture_output=True,
@@ -205,7 +205,10 @@ def test_what_is_copied_rests_on_the_standard_library_alone():
             else:
                 continue
             for imported in names:
-                assert imported.partition(".")[0] in STANDARD | {"heldout_judge"}, (name, imported)
+                allowed = STANDARD | {"heldout_judge"}
+                if name.endswith("/tokens.py"):
+                    allowed |= {"tiktoken"}  # where it is installed
+                assert imported.partition(".")[0] in allowed, (name, imported)
 
 
 REPLIES = (
