@@ -21,12 +21,14 @@ def blocks(page, language):
     return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
 
 
-def test_the_pins_example_loads(page, tmp_path):
-    (text,) = [block for block in blocks(page, "yaml") if block.startswith("models:")]
-    (tmp_path / "models.yaml").write_text(text)
-    pins = load_pins(tmp_path / "models.yaml")
-    assert pins.find("openai/gpt-5", "x").client is ClientKind.LITELLM
-    assert pins.find("mine", "x").client is ClientKind.DIRECT
+def test_the_pins_examples_load(page, tmp_path):
+    found = {}
+    for text in (block for block in blocks(page, "yaml") if block.startswith("models:")):
+        (tmp_path / "models.yaml").write_text(text)
+        found |= load_pins(tmp_path / "models.yaml").models
+    assert found["openai/gpt-5"].client is ClientKind.LITELLM
+    assert found["mine"].client is ClientKind.DIRECT
+    assert found["old"].pin.dialect.omit == ("seed",)
 
 
 def test_the_retry_example_shows_the_defaults(page):
