@@ -21,6 +21,8 @@ from heldout.students.structured import Schema, record, text
 OPEN = "<<<BLOCK"
 CLOSE = "BLOCK>>>"
 FIELD = "block"
+OBJECT_TOKENS = 30
+"""Tokens of the object around a block, at most."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,}|\"{3,}|'{3,})\s*[\w+.-]*\s*$")
 _OPENING_TAG = re.compile(r"^\s*<([A-Za-z][\w-]*)(?:\s[^<>]*)?>")
@@ -80,7 +82,7 @@ class BlockContract:
 
     def schema(self, tokens: int) -> Schema:
         """One object with the block, which fits under the cap of the reply."""
-        return record(**{FIELD: text(tokens - 20, self.characters, least=SHORTEST)})
+        return record(**{FIELD: text(tokens - OBJECT_TOKENS, self.characters, least=SHORTEST)})
 
 
 def extract_block(reply: str) -> ExtractedBlock:

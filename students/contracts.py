@@ -32,8 +32,8 @@ MOST_ASSESSMENT = 400
 """Characters of two sentences, where an endpoint bounds them."""
 SHORTEST = 3
 """Characters of a text that must say something, where an endpoint bounds them."""
-VERDICT_TOKENS = 30
-"""Tokens of an answer beside its assessment, at most."""
+VERDICT_TOKENS = 45
+"""Tokens of an answer beside its assessment, line breaks and spaces among them, at most."""
 MOST_VALUES = 10_000
 """Values of one object that are looked through for a field that stands too deep."""
 

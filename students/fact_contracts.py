@@ -27,7 +27,7 @@ SECTIONS = (*_BODY, "assessment", "plan")
 """Parts of a note that a fact can belong to."""
 FACT_TOKENS, MOST_FACTS, MOST_FACT, MOST_EVIDENCE = 120, 60, 120, 60
 """Tokens of one fact, how many are listed, and characters of its texts, at most."""
-ID_TOKENS, MOST_QUOTE = 15, 200
+ID_TOKENS, MOST_QUOTE = 25, 200
 """Tokens of an id with its signs, and characters of a quote, at most."""
 NO_WORDS = ("", "none", "null", "absent", "n/a")
 """What stands for «nothing found» where a quote is asked for."""

@@ -104,7 +104,7 @@ def test_scores_are_tenths_of_their_range():
 def test_a_grammar_is_written_as_llama_cpp_reads_it():
     rules = grammar(YesNoContract().schema(60)).splitlines()
     assert rules[0] == (
-        r'root ::= "{" gap "\"assessment\"" ":" gap "\"" string-char{0,30} "\"" '
+        r'root ::= "{" gap "\"assessment\"" ":" gap "\"" string-char{0,20} "\"" '
         r'"," gap "\"answer\"" ":" gap ("\"yes\"" | "\"no\"") gap "}"'
     )
     assert [rule.partition(" ")[0] for rule in rules] == ["root", "string-char", "gap"]

@@ -1,6 +1,13 @@
-import pytest
+import asyncio
 
+import pytest
+from tests.support.notes import benchmark
+from tests.support.scripted import ScriptedCaller, reply
+
+from heldout.students.designs.context import DesignContext, Roles
 from heldout.students.designs.facts import WINDOW, NoteLeaked, assert_blind, windows
+from heldout.students.models.chat import ModelPin, StopReason
+from heldout.students.student import Outcome
 
 NOTE = " ".join(f"word{n}" for n in range(200))
 
@@ -54,3 +61,23 @@ def test_a_text_too_short_to_be_a_leak_is_none(note):
 def test_a_note_with_words_enough_is_a_leak_in_any_script(note):
     with pytest.raises(NoteLeaked):
         assert_blind(f"Facts: {note}", [note], "made|c00", "extract")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"facts": ["Cough"]}',
+        '{"facts": ["Cough"]}\nAnd one m',
+        '<think>a draft {"facts": ["Cough"]}',
+        '```json\n{"facts": ["Cough"]}\n```',
+        '{"facts": ["Cough", "Fev',
+    ],
+)
+def test_a_list_that_ended_at_the_cap_gives_no_facts_whatever_stands_in_it(said):
+    caller = ScriptedCaller(lambda _: reply(said, StopReason.LENGTH))
+    context = DesignContext(Roles.all(ModelPin("m")), caller, 11)
+    note = benchmark(1).consultations[0].clean[0]
+    for source in (context.extraction(), context.audited()):
+        read = asyncio.run(source.sheet(note))
+        assert (read.value, read.outcome) == (None, Outcome.TRUNCATED)
+    assert len(caller.asked) == 1
