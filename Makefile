@@ -28,7 +28,7 @@ run: $(STAMP) ## Run a campaign (CONFIG=configs/quickstart.yaml)
 	$(BIN)/heldout run $(CONFIG)
 
 test: $(STAMP) ## The test suite
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 format: $(STAMP) ## Rewrite the code in the one format
 	$(BIN)/ruff format $(CODE)

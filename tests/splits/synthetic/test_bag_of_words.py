@@ -101,7 +101,7 @@ def _auc(notes: Notes) -> float:
     return float(np.mean(areas))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_words_alone_do_not_tell_an_errored_note(seed):
     made = _notes(generate.draw(CONSULTATIONS, seed).benchmark)
     assert POOLED[0] <= _auc(made) <= POOLED[1]
