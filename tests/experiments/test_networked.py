@@ -61,7 +61,7 @@ def test_it_is_the_same_through_litellm_where_a_tenth_of_the_replies_is_odd(
     assert result["same_lineage"]
     at_server, told_of = as_told(result["faults_at_server"]), dict(result["faults_told"])
     # LiteLLM's import takes longer than a request may here, so there are timeouts beside.
-    assert result["beyond_need"] == sum(told_of.values())
+    assert result["beyond_need"] <= sum(told_of.values())
     told_of.pop("timeout", None)
     assert all(count <= at_server[kind] for kind, count in told_of.items())
     assert len(told_of) > 3
@@ -134,8 +134,9 @@ def test_two_campaigns_at_once_on_one_postgresql_buy_each_call_once(tmp_path, wh
         assert [process.wait(120) for process in running] == [0, 0]
         ends = [told(net.campaign(folder)) for folder in folders]
         assert [end["lineage_sha256"] for end in ends] == [whole.told["lineage_sha256"]] * 2
-        # The drift check asks some words again on purpose, each campaign for itself.
-        again = sum(count - 1 for count in whole.asked.values())
+        # The drift check asks some words again on purpose, each campaign for itself, and each has
+        # judge and reflector answer a first call of its own.
+        again = sum(count - 1 for count in whole.asked.values()) + 2
         assert set(net.provider.asked) == set(whole.asked)
         assert net.provider.asked.total() == whole.asked.total() + again
         assert sum(end["calls"]["answered"] for end in ends) == net.provider.asked.total()
