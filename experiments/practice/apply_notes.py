@@ -37,7 +37,7 @@ from heldout.gepa.record.codec import plain
 from heldout.gepa.record.summary import SIMULATED_JUDGE
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.splits.benchmark import Note
-from heldout.splits.errors import BadInput, Unanswered
+from heldout.splits.errors import Unanswered
 from heldout.splits.hashing import sha256_json
 from heldout.students.calls.caller import never
 from heldout.students.calls.ledger import Ledger
@@ -166,8 +166,6 @@ def apply(  # noqa: PLR0913
     judged_as = ready.judged_as
     chosen = threshold_for(prompt, judged_as, threshold, calibration)
     opened = open_notes(notes if isinstance(notes, NoteFile) else NoteFile(notes))
-    if out.exists() and not out.is_dir():
-        raise BadInput.one("--out", f"{out} is a file, a folder is needed")
     counts, ledger = ApplyProgress(), Ledger(options.caps)
     escaped = EscapedTags(prompt.frame)
     config = JudgeConfig(prompt.block, ready.budget, ready.samples, chosen.value)

@@ -163,9 +163,7 @@ def rerun(  # noqa: PLR0913
         steps = []
         for rung in rungs:
             progress(f"judging at {rung.name}")
-            theirs = notes.judged(judge, control.block, rung, LookKind.BASELINE)
-            ours = notes.judged(judge, prompt.block, rung, LookKind.OTHER)
-            steps.append(LadderStep(rung, ours, theirs))
+            steps.append(_step(notes, judge, rung, prompt.block, control.block))
         usd = session.judging.ledger.totals.usd
         ladder = Ladder(
             prompt.name,
@@ -179,6 +177,14 @@ def rerun(  # noqa: PLR0913
         )
         files = write_ladder(ladder, out, prompt, clean_means=notes.clean_means)
     return RerunReport(ladder, files, judge.exploratory, usd, judge.unanswered)
+
+
+def _step(
+    notes: _JudgedNotes, judge: RungJudge, rung: Rung, block: str, control: str
+) -> LadderStep:
+    """Both blocks at one rung, the control first."""
+    theirs = notes.judged(judge, control, rung, LookKind.BASELINE)
+    return LadderStep(rung, notes.judged(judge, block, rung, LookKind.OTHER), theirs)
 
 
 def default_out(prompt: LoadedPrompt, rungs: Sequence[Rung], on: RerunOn) -> Path:

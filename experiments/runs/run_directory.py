@@ -90,6 +90,8 @@ def working_in(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
+    if folder.exists() and not folder.is_dir():
+        raise BadInput.one(str(folder), "is a file, a folder is needed")
     lock = FileLock(folder / LOCK_FILE)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -119,6 +119,14 @@ def test_every_command_with_an_output_folder_holds_it(command, tmp_path):
     assert [path.name for path in out.iterdir()] == [".lock"]
 
 
+@pytest.mark.parametrize("command", [_calibrate, _rerun, _judge])
+def test_a_file_where_the_folder_should_be_is_named(command, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(BadInput, match="out: is a file, a folder is needed"):
+        command(tmp_path, tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
 def test_a_run_is_resumed_by_one_process_at_a_time(finished):
     with RunDirectory(finished).locked(), pytest.raises(BadInput, match=BUSY):
         resume_small(finished)
