@@ -14,20 +14,30 @@ from typing import Any
 
 # Controls that no text needs, a carriage return that would overwrite its line, and the marks that
 # reorder text or cannot be seen: a reader must see that they are there instead of what they do.
+# One class without alternatives, since every page passes through it.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
-    "\ufeff\ufff9-\ufffb\ud800-\udfff\u2028\u2029\U000e0000-\U000e007f]|\r(?!\n)"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\u2028\u2029\U000e0000-\U000e007f]"
 )
 
 
 def visible(text: str) -> str:
     """`text` with control and direction marks written out, as in `⟦U+202E⟧`."""
-    return _INVISIBLE.sub(lambda match: f"⟦U+{ord(match.group()):04X}⟧", text)
+    return _INVISIBLE.sub(_written_out, text)
 
 
 def without_signs(text: str) -> str:
     """`text` without these marks, for a text that is to be used and not only shown."""
-    return _INVISIBLE.sub("", text)
+    return _INVISIBLE.sub(lambda match: match.group() if _ends_line(match) else "", text)
+
+
+def _written_out(match: re.Match[str]) -> str:
+    return match.group() if _ends_line(match) else f"⟦U+{ord(match.group()):04X}⟧"
+
+
+def _ends_line(match: re.Match[str]) -> bool:
+    """True for the carriage return of a line end of two characters."""
+    return match.group() == "\r" and match.string.startswith("\n", match.end())
 
 
 def visible_in(value: Any) -> Any:
