@@ -169,7 +169,7 @@ def test_looks_and_plans_call_simulated_models_so(finished: Path, tmp_path: Path
     assert {(row["model"], row["simulated"]) for row in rows} == {("sim/judge", True)}
     assert "sim/judge (simulated)" in heldout("looks", manifest).stdout
     plan = heldout("run", write_config(tmp_path), "--dry-run").stdout
-    assert "the models are simulated" in plan
+    assert "simulated models: no figure here is about a real one" in plan
 
 
 def test_looks_that_a_frozen_manifest_does_not_plan_are_refused(tmp_path: Path) -> None:
