@@ -14,12 +14,21 @@ has a file with the hash of a short identifier finds the identifier by trying.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from heldout.splits.benchmark import Consultation
-from heldout.splits.identifiers.found import IdentifierKind, called, figures, held, mentions
+from heldout.splits.identifiers.found import (
+    IdentifierKind,
+    called,
+    figures,
+    held,
+    mentions,
+    spelled,
+)
+from heldout.splits.identifiers.names import lower_case_words
 from heldout.splits.legible import forms
 from heldout.splits.overlap import WHOLE_WORD, shingles, spans, tokens, weights
 
@@ -88,8 +97,20 @@ def protect(
     pieces = _rare(texts, mine, lambda text: set(map(hash, shingles(text, PIECE_WORDS))))
     # The notes of a consultation differ in one edit: each line is read once.
     lines = [["\n".join(dict.fromkeys("\n".join(of_one).splitlines()))] for of_one in texts]
-    every = frozenset().union(*(called(text) for (text,) in lines))
-    known = _rare(lines, mine, figures) | _rare(lines, mine, lambda text: held(text, every))
+    in_lower_case = Counter(word for (text,) in lines for word in lower_case_words(text))
+    ordinary = {word for word, holders in in_lower_case.items() if holders >= COMMON}
+    # «Has No Fever» is no name, although it is written like one.
+    names = {
+        text: frozenset(key for key in called(text) if not ordinary.issuperset(spelled(key)))
+        for (text,) in lines
+    }
+    every = frozenset().union(*names.values())
+
+    def held_or_called(text: str) -> frozenset[str]:
+        # A name counts where it is called, also the other way round, and where it merely stands.
+        return held(text, every) | names.get(text, frozenset())
+
+    known = _rare(lines, mine, figures) | _rare(lines, mine, held_or_called)
     return ProtectedTexts(
         runs=frozenset(runs),
         pieces=pieces,

@@ -29,15 +29,15 @@ class IdentifierKind(StrEnum):
         """The key of an identifier of this kind."""
         return f"{self}: {value}"
 
-    @staticmethod
-    def value_of(key: str) -> str:
-        """What the identifier with this key is."""
-        return key.partition(": ")[2]
-
     @classmethod
     def of(cls, key: str) -> IdentifierKind:
         """The kind of the identifier with this key."""
         return cls(key.partition(": ")[0])
+
+
+def spelled(key: str) -> list[str]:
+    """The words of the identifier with this key."""
+    return key.partition(": ")[2].split(" ")
 
 
 def figures(text: str) -> frozenset[str]:
@@ -62,12 +62,12 @@ def mentions(text: str) -> frozenset[str]:
 def held(text: str, keys: Collection[str]) -> frozenset[str]:
     """Those of `keys`, of names and their parts, that are in `text`, in whatever letter case."""
     sought = frozenset(keys)
-    starts = {IdentifierKind.value_of(key).partition(" ")[0] for key in sought}
+    starts = {spelled(key)[0] for key in sought}
     found: set[str] = set()
     for form in forms(text):
-        spelled = tokens(form)
-        found.update(map(IdentifierKind.PART.key, starts.intersection(spelled)))
-        found.update(_sequences(spelled, starts))
+        words = tokens(form)
+        found.update(map(IdentifierKind.PART.key, starts.intersection(words)))
+        found.update(_sequences(words, starts))
     return sought & found
 
 
@@ -78,9 +78,9 @@ def _called(form: str) -> Iterator[str]:
 
 
 def _mentioned(form: str) -> Iterator[str]:
-    spelled = tokens(form)
+    words = tokens(form)
     yield from _figures(form)
-    yield from _sequences(spelled, frozenset(spelled))
+    yield from _sequences(words, frozenset(words))
     yield from map(IdentifierKind.PART.key, written_as_names(form))
 
 
@@ -94,8 +94,8 @@ def _figures(form: str) -> Iterator[str]:
         yield from map(IdentifierKind.NUMBER.key, numbers(rest))
 
 
-def _sequences(spelled: list[str], starts: Collection[str]) -> Iterator[str]:
-    for start, first in enumerate(spelled):
+def _sequences(words: list[str], starts: Collection[str]) -> Iterator[str]:
+    for start, first in enumerate(words):
         if first in starts:
-            for size in range(1, min(LONGEST, len(spelled) - start) + 1):
-                yield IdentifierKind.NAME.key(" ".join(spelled[start : start + size]))
+            for size in range(1, min(LONGEST, len(words) - start) + 1):
+                yield IdentifierKind.NAME.key(" ".join(words[start : start + size]))

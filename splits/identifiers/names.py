@@ -16,7 +16,7 @@ from heldout.splits.identifiers.cues import CUES
 from heldout.splits.identifiers.han_names import han_names
 from heldout.splits.overlap import tokens
 
-LONGEST = 5
+LONGEST = 6
 """Words of the longest sequence that is looked for."""
 
 _TITLES, _INTRODUCTIONS = CUES.words("titles"), CUES.words("introductions")
@@ -24,10 +24,21 @@ _BETWEEN = CUES.words("between")
 """Words that may stand between an introduction and the name."""
 _PARTICLES = CUES.words("particles")
 _STREETS, _ROADS = CUES.read("streets", str), CUES.read("roads", str)
-_ADDRESSES = (
-    re.compile(rf"((?:\b[^\W\d_][\w'’-]*\s){{1,3}})({_STREETS})\b(?!\s+[a-z])", re.IGNORECASE),
-    re.compile(rf"\b({_ROADS})\b\.?\s+((?:[^\W\d_][\w'’-]*\s?){{1,3}})", re.IGNORECASE),
-    re.compile(rf"\b([^\W\d_]{{3,}}(?:{CUES.read('street_ends', str)}))\b"),
+_CAPITAL = r"[A-ZА-ЯІЇЄΑ-Ω][\w'’-]*"
+_HOUSE = r"(?P<house>\d+[a-z]?)"
+_ADDRESSES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?:\b{_HOUSE},?\s+)?(?P<street>(?:\b{_CAPITAL}\s){{1,3}}(?i:{_STREETS}))\b",
+        rf"\b(?P<street>(?i:{_ROADS})\.?\s+{_CAPITAL}(?:\s{_CAPITAL}){{0,2}})"
+        rf"(?:,?\s*(?:д\.?|дом|n[or]\.?)?\s*{_HOUSE})?",
+        rf"\b{_HOUSE},?\s+(?P<street>(?i:{_ROADS})\s+(?:\w+\s){{0,2}}{_CAPITAL})",
+        rf"\b(?P<street>[^\W\d_]{{3,}}(?:{CUES.read('street_ends', str)}))\b(?:\s{_HOUSE})?",
+    )
+)
+_INVERTED = re.compile(
+    rf"(?:^|[:\]]\s?)((?:(?:{'|'.join(sorted(_PARTICLES))})\s)*{_CAPITAL}), ({_CAPITAL})",
+    re.MULTILINE,
 )
 _NO_PART = _PARTICLES | frozenset(_STREETS.split("|"))
 _ACTS = re.compile(
@@ -81,7 +92,7 @@ def names(text: str) -> Names:
     found = list(_words(text))
     whole: set[str] = set()
     parts: set[str] = set()
-    for sequence in (*_introduced(found), *_in_a_row(found), *_acting(text)):
+    for sequence in (*_introduced(found), *_in_a_row(found), *_acting(text), *_inverted(text)):
         own = (word for word in sequence if word.casefold() not in _TITLES | _INTRODUCTIONS)
         spelled = tokens(" ".join(own))[:LONGEST]
         if len(spelled) > 1:
@@ -102,6 +113,11 @@ def written_as_names(text: str) -> frozenset[str]:
         if (word.text[0].isupper() and not word.begins) or word.previous.casefold() in _TITLES
         for part in tokens(word.text)
     )
+
+
+def lower_case_words(text: str) -> frozenset[str]:
+    """The words that a `visible` text writes in lower case."""
+    return frozenset(word.text for word in _words(text) if word.text.islower())
 
 
 def _words(text: str) -> Iterator[_Word]:
@@ -161,10 +177,19 @@ def _acting(text: str) -> Iterator[list[str]]:
             yield [match[1]]
 
 
+def _inverted(text: str) -> Iterator[list[str]]:
+    """Surname first, with a comma, where a line or a label begins."""
+    for match in _INVERTED.finditer(text):
+        yield from ([match[1], match[2]], [match[2], match[1]])
+
+
 def _addresses(text: str) -> Iterator[str]:
+    """Streets, each alone and with its house before, behind and as it was written."""
     for pattern in _ADDRESSES:
         for match in pattern.finditer(text):
-            if any(part[:1].isupper() for part in match.group().split()):
-                yield match.group()
+            street, house = match["street"], match["house"]
+            yield from (street, match.group())
+            if house:
+                yield from (f"{house} {street}", f"{street} {house}")
     for match in _POSTCODE.finditer(text):
         yield match.group()
