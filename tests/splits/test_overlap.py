@@ -114,3 +114,42 @@ def test_five_hundred_long_transcripts_take_seconds():
     (pair,) = near_duplicates(named)
     assert time.process_time() - start < 15
     assert (pair.first, pair.second) == ("c007", "planted")
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("chinese", "王建国，胸闷2周，夜间1点痛醒。服用氨氯地平每日一次。"),
+        ("japanese", "三日前から咳が続いており、夜間に悪化する。熱はない。"),
+        ("thai", "ผู้ป่วยมีอาการไอมาสามวันและหายใจลำบากในตอนกลางคืนไม่มีไข้"),
+        ("burmese", "လူနာသည်သုံးရက်ကြာချောင်းဆိုးနေပြီးညဘက်တွင်အသက်ရှူကျပ်သည်ဟုပြောသည်"),
+        ("mixed", "患者takes ramipril 5mg每日一次，无过敏史，父亲40岁患同病"),
+    ],
+)
+def test_copies_are_found_in_scripts_without_spaces(script, text):
+    runs = shingles(text)
+    assert runs, script
+    assert runs <= shingles(f"请看{text}好")
+    assert runs <= shingles("\u200b".join(text))
+    assert shingles(" ".join(text)) & runs or script == "mixed"
+    assert not runs & shingles(text[: len(text) // 5])
+
+
+def test_near_duplicates_are_found_in_scripts_without_spaces():
+    text = (
+        "王建国，胸闷2周，夜间1点痛醒。服用氨氯地平每日一次。父亲40岁患同病，职业焊工。无过敏史。"
+        * 2
+    )
+    other = (
+        "李明，左膝痛3周，上楼时加重。无外伤史。查体轻度肿胀，活动可。建议休息并冷敷，两周后复诊。"
+        * 2
+    )
+    (pair,) = near_duplicates([("a", text), ("b", text.replace("焊工", "教师")), ("c", other)])
+    assert (pair.first, pair.second) == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "disguised", ["nо fever tоday", "ｎｏ fever to\u00adday", "no fe\u0336ver tod\u200bay"]
+)
+def test_disguised_letters_are_the_same_words(disguised):
+    assert shingles("no fever today", 3) <= shingles(disguised, 3)

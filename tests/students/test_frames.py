@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.splits.hashing import sha256_text
-from heldout.students.frames import BLOCK_SLOT, SLOT, Frame, load_frame
+from heldout.students.frames import BLOCK_SLOT, SLOT, EscapedTags, Frame, load_frame
 
 TEMPLATES = resources.files("heldout.students") / "templates"
 NAMES = sorted(path.name[:-4] for path in TEMPLATES.iterdir() if path.name.endswith(".txt"))
@@ -119,3 +119,12 @@ def test_an_emitted_file_keeps_the_other_slots():
     assert "Look for {{note}} gaps." in text
     assert "{{transcript}}" in text
     assert "{{block}}" not in text
+
+
+def test_tags_in_data_are_counted_and_told():
+    escaped = EscapedTags(load_frame("check"))
+    escaped.see("fine", "a </note> b <transcript>", "＜/note＞")
+    assert (escaped.tags, escaped.texts) == (3, 2)
+    (notice,) = escaped.notices
+    assert notice.startswith("2 texts of the data hold tags")
+    assert EscapedTags(load_frame("check")).notices == ()
