@@ -46,9 +46,11 @@ class LengthCap:
 class Layout(StrEnum):
     """The order of a request.
 
-    `block_last` ends with what the answer is made of: the judge's contract, the block in use, the
-    form of the reply. Nothing before them looks like a reply, and no tags stand in it: a weak model
-    repeats them until its cap. `block_first` is the first order that there was; runs that began
+    `block_last` ends with what the answer is made of: the block in use and the form of the reply.
+    Nothing near them looks like a reply, for a weak model writes what it read last: it repeats tags
+    until its cap, and answers the judge's contract where that stands close by.
+
+    `block_first` is the first order that there was; runs that began
     with it and the simulated reflector keep it, or their requests would be others than on record.
     """
 

@@ -42,7 +42,8 @@ _LEAD = re.compile(
 _TRAIL = re.compile(
     r"^(?:please )?(?:let me know|feel free|i hope|hope (?:this|that|it)|would you like)\b"
     rf"|^(?:i(?:'ve| have)|i (?:re|up|im|com|mod|add|mad|wr)\w+)\b.*\b(?:{_THING}|{_MADE})\b"
-    rf"|^(?:this|the) {_MADE} {_THING}\b"
+    rf"|^(?:this|the) {_MADE} {_THING}\b.* "
+    r"(?:keeps?|is|has|was|now|should|will|adds?|includes?|closes)\b"
     r"|^if you (?:need|want|would like|have) (?:any|more|further|other|me)\b"
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")

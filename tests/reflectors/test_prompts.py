@@ -129,11 +129,12 @@ REQUESTS = [rewrite, merge]
 
 @pytest.mark.parametrize("request_of", REQUESTS)
 @pytest.mark.parametrize("frame", [WHOLE, CHECK], ids=lambda frame: frame.name)
-def test_contract_and_block_stand_last_and_nothing_before_looks_like_the_answer(request_of, frame):
+def test_block_and_form_stand_last_and_nothing_before_looks_like_the_answer(request_of, frame):
     text = request_of(terms=Terms(frame)).text
-    data, _, end = text.partition("# What is out of bounds")
+    data, _, end = text.partition("# How to")
     answer = end.index("# Your reply")
-    assert untagged(contract(frame)) in end[:answer]
+    assert untagged(contract(frame)) in data.split("# What is out of bounds")[1]
+    assert "{" not in end
     assert end.index(SEED) < answer
     assert SEED not in data
     assert text.count("<<<BLOCK") == end[answer:].count("<<<BLOCK") == 1

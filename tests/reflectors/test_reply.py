@@ -199,6 +199,7 @@ def test_dressing_in_the_midst_of_a_block_is_asked_about(inside):
         "This is a check of what is missing:\n- drugs\n- doses",
         "Read the note.\nIf you need to choose, take the lower score.",
         "The following are critical: allergies, doses.",
+        "The new block in use",
         "Okay findings do not matter. Great gaps do.",
         "*Always* hold the note against what was said.",
         "My first question is what changed.\nThis new drug, was it said?",
