@@ -5,9 +5,12 @@ from collections import Counter
 
 import pytest
 from tests.support.campaigns import resume_small, run_small, summary
+from typer.testing import CliRunner
 
+import heldout
 from heldout.experiments.campaigns.ending import ending, status_text
 from heldout.experiments.campaigns.verify import verify_run
+from heldout.experiments.cli.main import app
 from heldout.experiments.runs.run_data import splits_of_run
 from heldout.gepa.record.events import EvaluationEvent, LeftOutEvent
 from heldout.gepa.record.journal import read_journal
@@ -234,6 +237,28 @@ def test_only_notes_that_the_stop_named_may_be_left_out_and_few_of_them(tmp_path
     assert ended.exit_status == 0
     with pytest.raises(BadInput, match="it named none"):
         resume_small(run, leave_out=(one.id,))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--leave-out", "nobody"], "nobody was not named when the run stopped; it named none"),
+        (["--leave-out", "nobody", "somebody"], "somebody was not named"),
+        (["nobody"], "notes stand after --leave-out"),
+    ],
+)
+def test_the_command_refuses_other_names_in_one_line_each(without_accept_note, words, told):
+    _, _, ended, _ = without_accept_note
+    done = CliRunner().invoke(app, ["resume", str(ended.files.path), *words])
+    assert done.exit_code == 2
+    assert told in done.output
+    assert all("--leave-out" in line for line in done.output.splitlines())
+
+
+def test_the_python_door_takes_notes_to_leave_out(without_accept_note):
+    _, _, ended, _ = without_accept_note
+    with pytest.raises(BadInput, match="nobody was not named"):
+        heldout.resume(ended.files.path, leave_out=["nobody"])
 
 
 def test_a_note_that_is_answered_when_it_is_asked_again_is_left_out_of_nothing(
