@@ -1,5 +1,8 @@
 import asyncio
 
+import csv
+from pathlib import Path
+
 import pytest
 from tests.support.notes import benchmark
 from tests.support.scripted import ScriptedCaller, reply
@@ -81,3 +84,14 @@ def test_a_list_that_ended_at_the_cap_gives_no_facts_whatever_stands_in_it(said)
         read = asyncio.run(source.sheet(note))
         assert (read.value, read.outcome) == (None, Outcome.TRUNCATED)
     assert len(caller.asked) == 1
+
+
+def test_short_notes_of_a_table_are_judged():
+    """Each of them was said word for word in its own consultation."""
+    path = Path(__file__).parents[2] / "cases" / "short.csv"
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    transcripts = {row["group"]: row["transcript"] for row in rows if row["transcript"]}
+    assert any(row["text"] in transcripts[row["group"]] for row in rows)
+    for row in rows:
+        assert_blind(transcripts[row["group"]], [row["text"]], row["group"], "extract")
