@@ -1,5 +1,4 @@
 import asyncio
-
 import csv
 from pathlib import Path
 
