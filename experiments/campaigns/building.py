@@ -34,6 +34,7 @@ from heldout.gepa.reward import rank_reward
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard, own_texts
 from heldout.reflectors.prompts import Terms
+from heldout.reflectors.reflector import Reflector
 from heldout.reflectors.simulated.model import simulated_models
 from heldout.splits.heldout.looks import target_id
 from heldout.splits.heldout.looks_file import Buyer
@@ -161,10 +162,6 @@ def _campaign(  # noqa: PLR0913
 ) -> Campaign:
     config = checked.config
     student = build_student(config, checked.student.pin, caller)
-    reflector = config.reflector
-    terms = Terms(
-        student.frame, length_cap(config), reflector.payload_tokens, layout=reflector.layout
-    )
     spending = Spending(_cost_of(caller.store))
     return Campaign(
         name=config.name,
@@ -184,13 +181,7 @@ def _campaign(  # noqa: PLR0913
         ),
         student=student,
         budget=budget_of(config.student),
-        reflector=build_reflector(
-            config,
-            caller=caller,
-            terms=terms,
-            pin=checked.reflector.pin,
-            budget=budget_of(config.reflector),
-        ),
+        reflector=_reflector(checked, student, caller),
         guard=_guard(checked, student, splits),
         seeds=tuple(Seed(seed.name, seed.text) for seed in config.seeds),
         baseline=config.baseline_name,
@@ -211,6 +202,19 @@ def _campaign(  # noqa: PLR0913
         partition=partition_event(checked, splits),
         simulated=checked.simulated,
         facts=card_facts(checked, splits),
+    )
+
+
+def _reflector(checked: Checked, student: Student, caller: Caller) -> Reflector:
+    """What writes rewrites, with the terms that its proposals must respect."""
+    config, section = checked.config, checked.config.reflector
+    cap, room = length_cap(config), section.payload_tokens
+    return build_reflector(
+        config,
+        caller=caller,
+        terms=Terms(student.frame, cap, room, layout=section.layout),
+        pin=checked.reflector.pin,
+        budget=budget_of(section),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from heldout.experiments.campaigns.checks import BEGINNING
 from heldout.experiments.campaigns.examination import Examination
-from heldout.experiments.campaigns.first_calls import READY
+from heldout.experiments.campaigns.first_calls import ready
 from heldout.experiments.campaigns.running import new_buyer
 from heldout.experiments.campaigns.session import RunOptions
 from heldout.experiments.checking.checklist import CheckResult, examine, faults_of
@@ -20,7 +20,7 @@ from heldout.experiments.runs.config import Config
 from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import RunDirectory, default_run_dir
 from heldout.splits.errors import Fault, InfrastructureFailure, UserFault
-from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest, Message
+from heldout.students.models.chat import ChatModel, ChatReply, ChatRequest
 from heldout.students.models.clients import open_models
 
 PING_S = 60.0
@@ -133,7 +133,8 @@ def _pinged(use: ModelUse) -> CheckResult:
 
 async def _answer(use: ModelUse) -> ChatReply:
     nobody: dict[str, ChatModel] = {}
-    request = ChatRequest(use.model.pin, (Message("user", READY),), use.budgets[0], SEED)
+    message, pin = ready(use.model.pin)
+    request = ChatRequest(pin, (message,), use.budgets[0], SEED)
     async with open_models([use.model], nobody) as opened:
         try:
             async with asyncio.timeout(PING_S):

@@ -22,13 +22,15 @@ from heldout.students.calls.call import CallSpec, Stage
 from heldout.students.calls.caller import Caller
 from heldout.students.calls.session import all_answers
 from heldout.students.calls.store import Reuse
-from heldout.students.models.chat import Message
+from heldout.students.models.chat import Message, ModelPin
 from heldout.students.models.pins import ClientKind, PinnedModel
+from heldout.students.structured import probed
 
 START = "start"
 """Occasion of these calls, and the item of the reflector's."""
 Ask = Callable[[], Awaitable[Fault | None]]
 READY = "This is a test of the connection. Reply with the one word: ready"
+READY_OBJECT = 'This is a test of the connection. Reply with this JSON object: {"answer": "ready"}'
 
 
 def first_calls(checked: Checked, campaign: Campaign, caller: Caller) -> None:
@@ -70,11 +72,12 @@ def _questions(checked: Checked, campaign: Campaign, caller: Caller) -> dict[str
         )
 
     async def reflect() -> Fault | None:
+        message, pin = ready(reflector.pin)
         spec = CallSpec(
             stage=Stage.READY,
             item=START,
-            messages=(Message("user", READY),),
-            pin=reflector.pin,
+            messages=(message,),
+            pin=pin,
             budget=budget_of(config.reflector),
             seed=call_seed(config.seed, START, Stage.READY, 0),
             occasion=START,
@@ -88,6 +91,12 @@ def _questions(checked: Checked, campaign: Campaign, caller: Caller) -> dict[str
     if _connected(reflector) and not (same and "student" in found):
         found["reflector"] = reflect
     return found
+
+
+def ready(pin: ModelPin) -> tuple[Message, ModelPin]:
+    """The smallest question to a model, and its pin with the structure that answers will have."""
+    asked = probed(pin)
+    return Message("user", READY if asked == pin else READY_OBJECT), asked
 
 
 def shortest(campaign: Campaign) -> Note:

@@ -45,10 +45,12 @@ def campaign(tmp_path, monkeypatch):
     """Runs a small campaign against a server, by default with both models behind it."""
     monkeypatch.setenv("A_KEY", "none-needed")
 
-    def run(server, changes=BOTH):
+    def run(server, changes=BOTH, change=None):
         with serving(server) as loopback:
             pins = tmp_path / "models.yaml"
             write_pins(pins, loopback.api_base, "A_KEY")
+            if change is not None:
+                change(pins)
             return run_small(tmp_path, merged({**QUICK, "models": str(pins)}, changes))
 
     return run
@@ -74,6 +76,25 @@ def test_what_a_model_will_never_answer_ends_the_start_and_leaves_nothing(
     assert line.startswith(who)
     assert str(status) in line or status < 400
     assert len(server.asked) == 2
+    assert left(tmp_path) == []
+
+
+def test_a_structure_that_the_reflector_does_not_take_is_told_at_the_start(tmp_path, campaign):
+    class Plain(Server):
+        def __call__(self, request):
+            if "response_format" in request.body:
+                said = {"error": {"message": "response_format is not supported"}}
+                return Answer(json.dumps(said).encode(), 400)
+            return super().__call__(request)
+
+    def structured(pins):
+        found = yaml.safe_load(pins.read_text())
+        found["models"]["openai/reflector"]["structured"] = "json_object"
+        pins.write_text(yaml.safe_dump(found))
+
+    with pytest.raises(BadInput, match="response_format is not supported") as caught:
+        campaign(Plain(), change=structured)
+    assert caught.value.lines[0].startswith("reflector openai/reflector: refused its first call")
     assert left(tmp_path) == []
 
 
