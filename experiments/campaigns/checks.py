@@ -235,8 +235,9 @@ ASKING: tuple[Campaign, ...] = (*READING, DOORS, KEYS, TAKEN)
 PLANNING: tuple[Campaign, ...] = (*READING, MINIBATCH, FOLDER)
 """What a new run can be planned with, before it is known that its models can be asked."""
 
-STARTING: tuple[Campaign, ...] = (DOORS, KEYS, TAKEN, LOOKS, STORE)
-"""What a planned run needs beside."""
+STARTING: tuple[Campaign, ...] = (DOORS, LOOKS, STORE)
+"""What a planned run needs beside. Keys and what its models take are looked up once it is on
+record: that may load a library for seconds."""
 
 BEGINNING: tuple[Campaign, ...] = (
     SECRETS, MODELS, DOORS, KEYS, TAKEN, PRICES, PARTS, JUDGE, SEEDS, DATA, PARTITION, MINIBATCH,

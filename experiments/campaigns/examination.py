@@ -118,11 +118,7 @@ class Examination:
     def uses(self) -> Sequence[ModelUse]:
         """Both models, with what single calls may spend."""
         student, reflector = all_of(lambda: self.student, lambda: self.reflector)
-        sections = self.config.student, self.config.reflector
-        return (
-            ModelUse("student", student, (budget_of(sections[0]),)),
-            ModelUse("reflector", reflector, (budget_of(sections[1]),)),
-        )
+        return uses_of(self.config, student, reflector)
 
     @property
     def unpriced(self) -> Sequence[Fault]:
@@ -182,6 +178,14 @@ class Examination:
             notices=(*self.loaded.notices, *_dropped(self.made), *self.escaped),
             escaped=self.escaped,
         )
+
+
+def uses_of(config: Config, student: PinnedModel, reflector: PinnedModel) -> Sequence[ModelUse]:
+    """Both models, with what single calls may spend."""
+    return (
+        ModelUse("student", student, (budget_of(config.student),)),
+        ModelUse("reflector", reflector, (budget_of(config.reflector),)),
+    )
 
 
 def caps_of(config: Config) -> Caps:

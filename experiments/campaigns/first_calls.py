@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from heldout.experiments.campaigns.examination import Checked, budget_of
+from heldout.experiments.campaigns.examination import Checked, budget_of, uses_of
 from heldout.experiments.campaigns.parts import build_student
+from heldout.experiments.checking.checklist import demand
+from heldout.experiments.checking.models import KEYS, TAKEN, ModelsAsked
 from heldout.gepa.campaign import Campaign
 from heldout.gepa.record.remarks import AnsweredEvent, FirstAnswer
 from heldout.gepa.spending import Spent
@@ -38,6 +40,8 @@ def first_calls(checked: Checked, campaign: Campaign, caller: Caller) -> None:
 
     Raises BadInput where one refuses; Stopped, CircuitOpen or InfrastructureFailure as any call.
     """
+    # Checked before, where a command began the run; here for whoever planned it without.
+    demand(ModelsAsked(uses_of(checked.config, checked.student, checked.reflector)), (KEYS, TAKEN))
     begun = any(
         not event.is_remark or isinstance(event.body, AnsweredEvent)
         for event in campaign.journal.on_record

@@ -126,11 +126,18 @@ def _prices(subject: AsksModels) -> str:
     return f"unknown for {', '.join(names)}" if names else "known"
 
 
+KEYS: Check[AsksModels] = Check(
+    "keys", _keys, "export the variable in the shell that starts heldout"
+)
+TAKEN: Check[AsksModels] = Check(
+    "efforts and parameters", _taken, "change effort, temperature or parameters as said"
+)
+
 MODEL_CHECKS: tuple[Check[AsksModels], ...] = (
     Check("models", _pinned, "name a model of the pins file, or add it there (docs/models.md)"),
     Check("doors", _doors, "pip install the package that is named"),
-    Check("keys", _keys, "export the variable in the shell that starts heldout"),
-    Check("efforts and parameters", _taken, "change effort, temperature or parameters as said"),
+    KEYS,
+    TAKEN,
     Check("prices", _prices, "give prices in the pins file, or cap tokens or calls instead"),
 )
 """What every command that asks models checks first."""

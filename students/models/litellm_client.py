@@ -198,8 +198,10 @@ def key_variables(model: PinnedModel) -> tuple[str, ...]:
 
     Only of providers that take a plain key and nothing else, whose endpoint is their own.
     """
+    if model.api_base is not None:
+        return ()
     litellm = litellm_module()
-    if model.api_base is not None or _is_custom(litellm, model.pin):
+    if _is_custom(litellm, model.pin):
         return ()
     found: list[str] = litellm.validate_environment(model=model.pin.id)["missing_keys"]
     plain = all(name.endswith("_API_KEY") for name in found)
