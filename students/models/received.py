@@ -69,10 +69,16 @@ class Receiving:
             if len(self._body) > self._most:
                 raise _too_large(self._most)
         except InfrastructureFailure:
+            # Not kept: whoever holds the fault holds this reply by its traceback.
+            self._body, self.over = bytearray(), True
             # An error's status says what it is, whatever its body may be.
             if self._status < 400:
                 raise
-            self._body, self.over = bytearray(), True
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body so far."""
+        return len(self._body)
 
     def whole(self) -> Received:
         """The reply, all of it taken in."""

@@ -7,7 +7,9 @@ another host), and cookies are not kept: no call may change the next.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from http.cookiejar import CookieJar
 from typing import Any
 
@@ -22,6 +24,10 @@ CONNECT_S = 20.0
 """How long opening a connection may take; the caller bounds the whole request."""
 
 
+LARGE, LARGE_AT_ONCE = 500_000, 4
+"""Bodies of more bytes are read on a few at a time: all that is in flight may be of that kind."""
+
+
 class Wire:
     """Sends requests, each once. `most` bounds a body in bytes; `clean` masks what is told of it.
 
@@ -32,6 +38,7 @@ class Wire:
         self._clean, self._most = clean, most
         self._idle: list[httpx.AsyncClient] = []
         self._trust: Any = None
+        self._large = asyncio.Semaphore(LARGE_AT_ONCE)
 
     async def send(
         self, method: str, url: str, headers: Mapping[str, str], content: bytes
@@ -73,10 +80,15 @@ class Wire:
         response = await client.send(request, stream=True)
         try:
             reply = Receiving(response.status_code, response.headers, self._most)
-            async for piece in response.aiter_raw():
-                reply.take(piece)
-                if reply.over:
-                    break
+            async with AsyncExitStack() as slot:
+                waited = False
+                async for piece in response.aiter_raw():
+                    reply.take(piece)
+                    if reply.over:
+                        break
+                    if reply.size > LARGE and not waited:
+                        waited = True
+                        await slot.enter_async_context(self._large)
         finally:
             await response.aclose()
         return reply.whole()
