@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ from heldout.splits.loading.text_files import MAX_LINE_BYTES
 DELIMITERS: dict[str, str] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """What is tried on a header line, and how it is called."""
 
+_LIMIT = threading.Lock()
+"""Held while the process's limit of a cell is ours."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DIRECTIVE = re.compile(r"^\ufeff?sep=(.)\r?\n?$")
 _QUOTES = re.compile('"+')
@@ -95,12 +98,14 @@ class _Lines:
 
 
 def _next(reader: Iterator[list[str]]) -> list[str]:
-    # A transcript may exceed the module's 128 KiB a cell; its limit is one of the process.
-    limit = csv.field_size_limit(MAX_LINE_BYTES)
-    try:
-        return next(reader)
-    finally:
-        csv.field_size_limit(limit)
+    # A transcript may exceed the module's 128 KiB a cell; its limit is one of the process, so that
+    # of two threads one would put back what the other still needs.
+    with _LIMIT:
+        limit = csv.field_size_limit(MAX_LINE_BYTES)
+        try:
+            return next(reader)
+        finally:
+            csv.field_size_limit(limit)
 
 
 def _problem(error: str, first: int, last: int) -> str:

@@ -90,7 +90,8 @@ def parquet_rows(file: InputFile) -> list[RawRow]:
     try:
         table = parquet.ParquetFile(BufferReader(file.data)).read()
         columns = [column.to_pylist() for column in table.columns]
-    except (ArrowException, OSError) as error:
+    except (ArrowException, ArithmeticError, OSError, ValueError) as error:
+        # ArithmeticError: a date beyond the year 9999.
         reason = str(error).partition("\n")[0]
         raise BadInput.one(str(file.path), f"is no parquet file: {reason}") from None
     rows = (_row(number, values) for number, values in enumerate(zip(*columns, strict=True), 1))

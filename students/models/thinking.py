@@ -1,9 +1,9 @@
 """Taking off what a model wrote while it thought, before anything of a reply is read.
 
 Thoughts stand between tags (`<think>`, `[THINK]`, `<|thinking|>`, any case, width and spacing, with
-attributes, nested), before a closing tag whose opening stood in the prompt, or in the channels of
-the harmony format, whose names may stand alone. Thinking that never ended leaves no answer: what
-stands in it, or before it, may have been thought better of.
+attributes, nested; the tokens of Gemma are such tags), before a closing tag whose opening stood in
+the prompt, or in the channels of the harmony format, whose names may stand alone. Thinking that
+never ended leaves no answer: what stands in it, or before it, may have been thought better of.
 
 A tag that an answer quotes is no tag: between quotation marks or backticks, inside a complete JSON
 object of the answer, or in a fenced part (`<<<NAME` to `NAME>>>`, each alone on its line).
@@ -21,19 +21,24 @@ _WIDE |= str.maketrans("◁▷〈〉⟨⟩‹›❬❭【】〔〕", "<><><><><>
 """Letters and brackets in other widths; one character each, so that places stay the same."""
 
 _GAP = r"[\s|\u200b-\u200d\u2060\ufeff]{0,8}"
-_WORD = r"(?:think(?:ing)?|thoughts?|reasoning|scratch[-_ ]?pad|reflection|chain[-_]of[-_]thought)"
+_WORD = (
+    r"(?:think(?:ing)?|thoughts?|reasoning|scratch[-_ ]?pad|reflection|chain[-_]of[-_]thought|cot"
+    r"|analysis|deliberation|(?:inner[-_ ]?)?monologue)"
+)
 _ATTRIBUTE = (
     r"""(?:\s{1,8}[\w:.-]{1,40}\s?=\s?(?:"[^"<>]{0,80}"|'[^'<>]{0,80}'|[^\s"'<>\]]{1,80}))"""
 )
 _TAG = (
     rf"(?:<|&lt;|\[(?=[^\]]{{0,20}}think)){_GAP}(?P<closing>/|end[-_](?:of[-_])?)?{_GAP}"
-    rf"(?:[a-z]{{1,20}}[:_-]){{0,3}}(?P<word>{_WORD})(?:[-_](?:process|block|steps?))?"
+    rf"(?:[a-z]{{1,20}}[:_-]){{0,3}}(?P<word>{_WORD})(?:[-_](?:process|block|steps?|begin|start|(?P<last>end)))?"
     rf"(?:{_ATTRIBUTE}{{1,6}}|\s[\w:.-]{{1,40}})?{_GAP}(?P<whole>/)?{_GAP}(?:>|&gt;|\])"
 )
 _HEADER = r"(?:[^<\n]|<\|constrain\|>){0,80}<\|\s*message\s*\|>"
 _CHANNEL = rf"<\|\s*channel\s*\|>\s*(?P<channel>\w*)(?:{_HEADER})?"
+_TOKEN = r"(?P<opening><unused94>|<\|channel>\s*thought)|(?P<closed><unused95>|<channel\|>)"
+"""Tokens of the Gemma family around a thought."""
 _BETWEEN = r"<\|\s*(?:(?P<over>end|return|call|start)|message|constrain)\s*\|>"
-_MARK = re.compile(f"{_TAG}|{_CHANNEL}|{_BETWEEN}", re.IGNORECASE)
+_MARK = re.compile(f"{_TAG}|{_CHANNEL}|{_TOKEN}|{_BETWEEN}", re.IGNORECASE)
 _ROLE = re.compile(r"\s*\w*")
 
 _ANALYSIS = re.compile(r"\s*(?:assistant)?(?:analysis|commentary)(?=\s*\n|[^\sa-z:,.;)/'_-]|$)")
@@ -130,9 +135,9 @@ class _Walk:
             self.channel, self.depth = mark["channel"].lower(), 0
         elif mark["over"]:
             self.channel = "final"
-        elif mark["word"] is None or mark["whole"]:
+        elif not (mark["word"] or mark["opening"] or mark["closed"]) or mark["whole"]:
             return
-        elif not mark["closing"]:
+        elif not (mark["closing"] or mark["last"] or mark["closed"]):
             self.depth += 1
         elif self.depth:
             self.depth -= 1

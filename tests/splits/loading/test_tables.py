@@ -1,14 +1,22 @@
 """The one reader of tables: whatever is done to a file, no row holds another row's text."""
 
+import csv
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 from tests.support.malformed_tables import DAMAGES, examine, made_table
 
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.splits.loading.columns import TableOptions, columns_asked
+from heldout.splits.loading.csv_rows import raw_rows
+from heldout.splits.loading.sheets import parquet_rows
+from heldout.splits.loading.text_files import read_input
 
 SOUND = (
     "blank lines",
@@ -112,3 +120,36 @@ def test_many_faults_of_one_kind_are_one_line_with_a_count_and_three_places():
         "c.jsonl: no transcript of consultation 'a|0' "
         "(5 of this kind; the first: 'a|0', 'a|1', 'a|2')",
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "days"),
+    [
+        (pyarrow.date32(), 10**7),
+        (pyarrow.date32(), -(10**7)),
+        (pyarrow.timestamp("ms"), 10**15),
+        (pyarrow.timestamp("us"), 2**62),
+        (pyarrow.timestamp("us", tz="Mars/Olympus"), 1),
+    ],
+)
+def test_a_date_that_no_calendar_here_has_is_a_fault(tmp_path, kind, days):
+    path = tmp_path / "notes.parquet"
+    parquet.write_table(pyarrow.table({"note_id": pyarrow.array([days], kind)}), path)
+    with pytest.raises(BadInput, match="is no parquet file"):
+        parquet_rows(read_input(path))
+
+
+def test_long_cells_are_read_in_several_threads_at_once():
+    """The limit of a cell is one of the process: a thread that is done must not lower it."""
+    data = ("note_id,note\n" + f"1,{'x' * 200_000}\n" * 12).encode()
+    before, threads = csv.field_size_limit(), 4
+    begin = threading.Barrier(threads)
+
+    def problems() -> list[str]:
+        begin.wait(10)
+        return [row.problem for row in raw_rows(data, ",") if row.problem]
+
+    with ThreadPoolExecutor(threads) as pool:
+        found = [task.result() for task in [pool.submit(problems) for _ in range(threads)]]
+    assert found == [[]] * threads
+    assert csv.field_size_limit() == before

@@ -33,6 +33,13 @@ PAIRS = [
     ("◁think▷", "◁/think▷"),
     ("<\u200bthink>", "</think\u200b>"),
     ("&lt;think&gt;", "&lt;/think&gt;"),
+    ("<analysis>", "</analysis>"),
+    ("<cot>", "</cot>"),
+    ("<inner_monologue>", "</inner_monologue>"),
+    ("<deliberation>", "</deliberation>"),
+    ("<|thought_begin|>", "<|thought_end|>"),
+    ("<unused94>", "<unused95>"),
+    ("<|channel>thought", "<channel|>"),
 ]
 SPELT = pytest.mark.parametrize(("begin", "end"), PAIRS)
 
