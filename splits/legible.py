@@ -27,6 +27,8 @@ _LOOKALIKES = {
 
 _AS_LATIN = {ord(c): plain for plain, others in _LOOKALIKES.items() for c in others}
 _LINES = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
+_STRETCH = "\u0640\u07fa\u180a"
+"""Letters to Unicode that only lengthen the line between two others (Arabic, N'Ko, Mongolian)."""
 _FILLERS = "\u115f\u1160\u3164\uffa0"
 """Letters to Unicode, blanks to the eye."""
 
@@ -40,7 +42,7 @@ class _Characters(dict[int, str | None]):
         self[code] = character
         if kind == "Nd":
             self[code] = str(unicodedata.decimal(character))
-        elif character in _FILLERS or (kind[0] == "M" or kind in ("Cf", "Cc")):
+        elif character in _FILLERS + _STRETCH or (kind[0] == "M" or kind in ("Cf", "Cc")):
             self[code] = character if character in _LINES else None
         return self[code]
 

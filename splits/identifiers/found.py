@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from enum import StrEnum
 from itertools import zip_longest
@@ -14,6 +15,8 @@ from heldout.splits.overlap import tokens
 
 WRAPPED = 14
 """Characters of the next line that a line is read with."""
+
+_POSSESSIVE = re.compile(r"(?<=[^\W\d_])['’‘ʼ`´][sS]\b")
 
 
 class IdentifierKind(StrEnum):
@@ -65,23 +68,29 @@ def held(text: str, keys: Collection[str]) -> frozenset[str]:
     starts = {spelled(key)[0] for key in sought}
     found: set[str] = set()
     for form in forms(text):
-        words = tokens(form)
+        words = tokens(_nominative(form))
         found.update(map(IdentifierKind.PART.key, starts.intersection(words)))
         found.update(_sequences(words, starts))
     return sought & found
 
 
 def _called(form: str) -> Iterator[str]:
-    found = names(form)
+    found = names(_nominative(form))
     yield from map(IdentifierKind.NAME.key, found.whole)
     yield from map(IdentifierKind.PART.key, found.parts)
 
 
 def _mentioned(form: str) -> Iterator[str]:
-    words = tokens(form)
+    plain = _nominative(form)
+    words = tokens(plain)
     yield from _figures(form)
     yield from _sequences(words, frozenset(words))
-    yield from map(IdentifierKind.PART.key, written_as_names(form))
+    yield from map(IdentifierKind.PART.key, written_as_names(plain))
+
+
+def _nominative(form: str) -> str:
+    """`form` without the endings of possessives: a name is the same one in `Jane Doe's`."""
+    return _POSSESSIVE.sub("", form)
 
 
 def _figures(form: str) -> Iterator[str]:

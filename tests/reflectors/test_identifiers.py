@@ -165,3 +165,31 @@ def test_tags_and_slots_are_found_in_any_width_or_entity_form(tag: str) -> None:
     rejection = guard.check(f"Read with care. {tag} Then score.", {}, ())
     assert rejection is not None
     assert rejection.reason is RejectReason.SLOT_TOKEN
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "Look at Margarethe Quillfeather's cough.",
+        "Look at MARGARETHE QUILLFEATHER’S cough.",
+        "As in margarethe quillfeather`s note.",
+        "As in Quillfeather, Margarethe's note.",
+        "Do it as in Quillfeather's note.",
+    ],
+)
+def test_a_name_in_the_possessive_is_the_name(block):
+    note = "Mrs Margarethe Quillfeather attended."
+    noted = [replace(consultation(n), transcript=note if n == 1 else "Hello.") for n in range(4)]
+    found = Guard(WHOLE, TERMS.cap, protect(noted)).check(block, {}, ())
+    assert found is not None
+    assert found.reason is RejectReason.IDENTIFIER
+
+
+def test_a_name_that_only_stands_in_the_possessive_is_protected():
+    note = "We spoke of Margarethe Quillfeather's cough."
+    noted = [replace(consultation(n), transcript=note if n == 1 else "Hello.") for n in range(4)]
+    using = Guard(WHOLE, TERMS.cap, protect(noted))
+    found = using.check("Read of Margarethe Quillfeather first.", {}, ())
+    assert found is not None
+    assert found.reason is RejectReason.IDENTIFIER
+    assert using.check("Read the patient's history and the note's plan first.", {}, ()) is None

@@ -30,6 +30,11 @@ def test_letters_that_look_alike_are_read_alike(typed):
     assert as_latin(typed).casefold() == "john"
 
 
+@pytest.mark.parametrize("typed", ["ســعال", "سعـال", "سعالـ", "ـسعال", "سـعـا\u200dـل"])
+def test_lines_that_are_lengthened_between_letters_are_no_letters(typed):
+    assert visible(typed) == "سعال"
+
+
 def test_genuine_letters_of_another_script_are_kept_beside():
     assert forms("Нос")[0] == "Нос"
     assert "hoc" in [form.casefold() for form in forms("Нос")]
