@@ -18,7 +18,7 @@ PRODUCT = house.checkout(ROOT)
 SOURCES = [ROOT / source.path for source in PRODUCT]
 
 DOORS = {
-    "litellm": {"students/models/litellm_client.py"},
+    "litellm": {"students/models/litellm_client.py", "students/models/litellm_wire.py"},
     "mlflow": {"experiments/tracking/client.py"},
     "dspy": {"students/designs/dspy_module.py"},
     "openpyxl": {"splits/loading/sheets.py"},
@@ -26,7 +26,7 @@ DOORS = {
     "webvtt": {"splits/loading/captions.py"},
     "charset_normalizer": {"splits/loading/encodings.py"},
 }
-"""The one module of the product that imports each library."""
+"""The modules of the product that import each library: one, or one and its wire."""
 
 
 def imports(path: Path) -> Iterator[str]:

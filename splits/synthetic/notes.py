@@ -22,7 +22,7 @@ class NoteStatement:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class NoteLayout:
     """How a consultation's notes look: section order, headings, and what joins sentences."""
 
     order: tuple[str, ...]
@@ -31,13 +31,13 @@ class Layout:
     gap: str
 
 
-def layout_of(sheet: Sheet) -> Layout:
+def layout_of(sheet: Sheet) -> NoteLayout:
     """The look shared by all notes of the consultation."""
     manner, path = catalogue().manner, (*sheet.path, "layout")
     order = choice(manner.orders, *path, "order")
     variants = manner.headings[sheet.style]
     lines = uniform(*path, "lines") < 0.5
-    return Layout(
+    return NoteLayout(
         order=order,
         headings={name: choice(variants[name], *path, name) for name in order},
         join="\n" if lines else " ",
@@ -66,7 +66,7 @@ def statement(fact: SheetFact, part: str, sheet: Sheet) -> NoteStatement:
     return NoteStatement(fact.slot.id, part, kind.second, text)
 
 
-def note_text(statements: Iterable[NoteStatement], layout: Layout) -> str:
+def note_text(statements: Iterable[NoteStatement], layout: NoteLayout) -> str:
     """The note; a heading stands only where a statement follows."""
     by_section: dict[str, list[str]] = {}
     for item in statements:

@@ -55,11 +55,11 @@ class Seeing:
 
 
 class Copying:
-    """A reflector that copies its whole input into the block."""
+    """A reflector that copies its input into the block, but for lines that a reply may not hold."""
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         text = "\n".join(m.content for m in request.messages)
-        inside = text.replace("<<<BLOCK", "").replace("BLOCK>>>", "")
+        inside = "\n".join(line for line in text.splitlines() if not set("<>`") & set(line))
         answer = f"<<<BLOCK\n{inside}\nBLOCK>>>"
         return ChatReply(answer, StopReason.STOP, Usage(50, 10), 0.0, "sim/reflector")
 
