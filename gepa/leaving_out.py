@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from heldout.gepa.record.codec import Event
 from heldout.gepa.record.events import LeftOutEvent
 from heldout.gepa.record.kinds import Purpose
-from heldout.gepa.record.remarks import ResumedEvent
+from heldout.gepa.record.run_events import RunEvents
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note, NoteLabel
 from heldout.splits.errors import NotesUnanswered, Unanswered
@@ -55,17 +54,13 @@ class LeaveOut:
     gone: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, events: Iterable[Event], allowed: Iterable[str] = ()) -> LeaveOut:
-        """What the journal says, and what this session allows beyond it."""
-        names, recorded = set(allowed), dict[Evaluated, dict[str, LeftOutEvent]]()
-        for event in events:
-            match event.body:
-                case ResumedEvent(left_out=earlier):
-                    names.update(earlier)
-                case LeftOutEvent() as body:
-                    key = Evaluated(body.block_sha256, body.purpose, body.iteration, body.replicate)
-                    recorded.setdefault(key, {})[body.note] = body
-        return cls(frozenset(names), recorded)
+    def of(cls, run: RunEvents, allowed: Iterable[str] = ()) -> LeaveOut:
+        """What is on record in `run`, and what this session allows beyond it."""
+        recorded = dict[Evaluated, dict[str, LeftOutEvent]]()
+        for left in run.left_out:
+            key = Evaluated(left.block_sha256, left.purpose, left.iteration, left.replicate)
+            recorded.setdefault(key, {})[left.note] = left
+        return cls(frozenset((*run.allowed, *allowed)), recorded)
 
     def require(self, faults: Mapping[str, Unanswered]) -> None:
         """Raise NotesUnanswered for notes (by id) that may not go unanswered."""

@@ -30,6 +30,7 @@ from heldout.gepa.evaluation import Evaluator
 from heldout.gepa.leaving_out import LeaveOut
 from heldout.gepa.record.journal import Observer, RunJournal
 from heldout.gepa.record.remarks import OpenedEvent
+from heldout.gepa.record.run_events import RunEvents
 from heldout.gepa.reward import rank_reward
 from heldout.gepa.spending import Spending, Spent
 from heldout.reflectors.guard import Guard, own_texts
@@ -144,7 +145,7 @@ def open_session(  # noqa: PLR0913
             journal=journal,
             caller=caller,
             splits=splits,
-            left_out=LeaveOut.of(journal.on_record, first.left_out),
+            left_out=LeaveOut.of(RunEvents.of(journal.on_record), first.left_out),
         )
         yield Session(campaign, judging.ledger, caller)
 
