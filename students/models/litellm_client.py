@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -54,6 +55,30 @@ def litellm_module() -> Any:
     return litellm
 
 
+class _OpenModels:
+    """The models of this process that use LiteLLM, whose clients belong to all of them.
+
+    The last one that closes closes the clients; a run that ends takes nothing from a run beside it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._models = threading.Lock(), set[int]()
+
+    def enter(self, model: LiteLLMModel) -> None:
+        """The model may make clients from now on."""
+        with self._lock:
+            self._models.add(id(model))
+
+    def leave(self, model: LiteLLMModel) -> bool:
+        """The model is closed; True if it was the last one."""
+        with self._lock:
+            self._models.discard(id(model))
+            return not self._models
+
+
+_open_models = _OpenModels()
+
+
 class LiteLLMModel:
     """A model behind `litellm.acompletion`; its key comes from the environment.
 
@@ -82,6 +107,7 @@ class LiteLLMModel:
     def _litellm(self) -> Any:
         # Loaded when it is first needed: models are opened before a campaign's first event is on
         # record, and nobody should wait seconds for a run directory that says nothing.
+        _open_models.enter(self)
         return litellm_module()
 
     @cached_property
@@ -116,8 +142,10 @@ class LiteLLMModel:
         """Close the connections, and LiteLLM's, if it was asked for any."""
         if "_wire" in vars(self):
             await self._wire.aclose()
-        if "_litellm" in vars(self):
+        if "_litellm" in vars(self) and _open_models.leave(self):
             await self._litellm.close_litellm_async_clients()
+            # A closed client that stays there would be given to the next model.
+            self._litellm.in_memory_llm_clients_cache.flush_cache()
 
 
 def _arguments(litellm: Any, pin: ModelPin, budget: Budget, seed: int) -> dict[str, Any]:

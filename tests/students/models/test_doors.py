@@ -232,3 +232,14 @@ def test_its_faults_are_named_as_they_are_anywhere(doors, native, answer, kind):
     assert isinstance(fault, InfrastructureFailure), fault
     assert fault.kind == kind
     assert len(doors.seen) == 1
+
+
+def test_a_model_that_is_closed_takes_nothing_from_one_beside_it(doors):
+    """LiteLLM's clients belong to the process; a run that ends must not end the run beside it."""
+    answer = Answer(body(), 200, ())
+    assert isinstance(doors.ask(LITELLM, answer), ChatReply)
+    beside = LiteLLMModel(doors.server.api_base, KEY_ENV)
+    request = ChatRequest(PIN, (Message("user", "judge"),), Budget(50), 77)
+    assert isinstance(doors.runner.run(beside.complete(request)), ChatReply)
+    doors.runner.run(beside.aclose())
+    assert isinstance(doors.ask(LITELLM, answer), ChatReply)
