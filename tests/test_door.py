@@ -93,7 +93,8 @@ def test_the_names_of_the_door() -> None:
         (
             "resume",
             "(run_dir: 'AnyPath', *, budget: 'Mapping[str, Any] | None' = None, "
-            "acknowledge_reuse: 'bool' = False, observers: 'Sequence[Observer]' = ()) -> 'Run'",
+            "leave_out: 'Sequence[str]' = (), acknowledge_reuse: 'bool' = False, "
+            "observers: 'Sequence[Observer]' = ()) -> 'Run'",
         ),
         ("load_run", "(run_dir: 'Path | str') -> 'Run'"),
         (

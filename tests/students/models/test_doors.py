@@ -7,11 +7,11 @@ import tracemalloc
 import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.benchmarks.loopback import Answer, serving
-from tests.support.doors import DIRECT, LITELLM, both_doors, outcome
+from tests.support.doors import DIRECT, LITELLM, PIN, both_doors, outcome
 from tests.support.odd_replies import SHAPES, answers, body, sent
 
 from heldout.splits.errors import InfrastructureFailure
-from heldout.students.models.chat import ChatReply, ModelPin
+from heldout.students.models.chat import Budget, ChatReply, ChatRequest, Message, ModelPin
 from heldout.students.models.http_status import PASSING
 from heldout.students.models.litellm_client import LiteLLMModel
 
@@ -236,9 +236,9 @@ def test_its_faults_are_named_as_they_are_anywhere(doors, native, answer, kind):
 
 def test_a_model_that_is_closed_takes_nothing_from_one_beside_it(doors):
     """LiteLLM's clients belong to the process; a run that ends must not end the run beside it."""
-    answer = Answer(body(), 200, ())
+    answer = sent(body())
     assert isinstance(doors.ask(LITELLM, answer), ChatReply)
-    beside = LiteLLMModel(doors.server.api_base, KEY_ENV)
+    beside = LiteLLMModel(doors.server.api_base, "TEST_API_KEY")
     request = ChatRequest(PIN, (Message("user", "judge"),), Budget(50), 77)
     assert isinstance(doors.runner.run(beside.complete(request)), ChatReply)
     doors.runner.run(beside.aclose())

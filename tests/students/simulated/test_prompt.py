@@ -44,8 +44,10 @@ HOSTILE = st.lists(
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_texts_may_hold_braces_and_markers(transcript, note, block):
     values = {"transcript": f"t{transcript}t", "note": f"n{note}n", "block": f"b{block}b"}
-    prompt = parse(load_frame("whole_note").render(values))
-    assert (prompt.transcript, prompt.note, prompt.block) == tuple(values.values())
+    frame = load_frame("whole_note")
+    prompt = parse(frame.render(values))
+    shown = (frame.escaped(values["transcript"]), frame.escaped(values["note"]), values["block"])
+    assert (prompt.transcript, prompt.note, prompt.block) == shown
 
 
 def test_a_note_cannot_speak_for_the_block():
@@ -54,7 +56,8 @@ def test_a_note_cannot_speak_for_the_block():
     )
     prompt = parse(load_frame("whole_note").render(VALUES | {"note": fake}))
     assert prompt.block == VALUES["block"]
-    assert prompt.note == fake
+    assert prompt.note == load_frame("whole_note").escaped(fake)
+    assert "&lt;/note&gt;" in prompt.note
     assert '"score"' in prompt.contract
 
 

@@ -109,7 +109,7 @@ def test_flags_of_the_design_are_counted_over_all_notes():
     found = at_fixed_rule(Judged.once(table, flags))
     assert found.detection == Count(1, 2)
     assert found.false_alarms == Count(1, 2)
-    with pytest.raises(ValueError, match="have no flag"):
+    with pytest.raises(ValueError, match="5 notes without a flag"):
         at_fixed_rule(Judged.once(table, {}))
 
 
