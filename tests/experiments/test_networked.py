@@ -136,9 +136,11 @@ def test_two_campaigns_at_once_on_one_postgresql_buy_each_call_once(tmp_path, wh
         assert [end["lineage_sha256"] for end in ends] == [whole.told["lineage_sha256"]] * 2
         # The drift check asks some words again on purpose, each campaign for itself, and each has
         # judge and reflector answer a first call of its own.
-        again = sum(count - 1 for count in whole.asked.values()) + 2
+        again = sum(count - 1 for count in whole.asked.values())
         assert set(net.provider.asked) == set(whole.asked)
-        assert net.provider.asked.total() == whole.asked.total() + again
+        beyond = net.provider.asked.total() - whole.asked.total()
+        # Whichever comes to its first calls later finds them in the store, where they have landed.
+        assert again <= beyond <= again + 2
         assert sum(end["calls"]["answered"] for end in ends) == net.provider.asked.total()
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -46,7 +47,8 @@ def test_a_run_directory_is_0700_and_its_files_0600(finished):
     assert names >= {"journal.jsonl", "calls.sqlite", "partition.json", "report.html", ".lock"}
 
 
-def test_files_that_exist_keep_their_mode(finished):
+def test_files_that_exist_keep_their_mode(finished, tmp_path):
+    finished = shutil.copytree(finished, tmp_path / "run")
     (finished / "report.html").chmod(0o640)
     (finished / "report.html").unlink()
     (finished / "report.md").chmod(0o640)
