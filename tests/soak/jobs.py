@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.gepa.candidates import Origin
 from heldout.gepa.record.codec import plain
+from heldout.reflectors.reflector import RejectReason
 from heldout.students.simulated.skills import Skill, read_block
 
 EFFECTS = (0.0, 0.5, 1.0, 2.0)
@@ -37,6 +39,19 @@ NETWORKED: Mapping[str, tuple[Callable[..., dict[str, Any]], range]] = {
 """Campaigns over a network that misbehaves, and how many of each; the first at full size."""
 TABLES = range(10)
 """Jobs of thirty malformed tables each."""
+GUARDED: tuple[tuple[str, int], ...] = (
+    ("quickstart.yaml", 11),
+    ("quickstart.yaml", 21),
+    ("larger_budget.yaml", 11),
+    ("real_notes.yaml", 11),
+    ("real_notes.yaml", 12),
+    ("real_notes.yaml", 13),
+    ("study/exploratory.yaml", 101),
+    ("study/second.yaml", 102),
+    ("study/confirmatory_checker.yaml", 103),
+    ("study/confirmatory_whole_note.yaml", 103),
+)
+"""Shipped configurations and seeds whose proposed blocks the guard should let pass."""
 CONDITIONS: tuple[Mapping[str, str], ...] = (
     {"concurrency": "1", "hash_seed": "1", "threads": "1"},
     {"concurrency": "4", "hash_seed": "1", "threads": "2"},
@@ -56,13 +71,18 @@ class Job:
     def name(self) -> str:
         """File-safe name."""
         parts = [f"{key}={value}" for key, value in self.parameters.items()]
-        return "_".join([self.count, *parts])
+        return "_".join([self.count, *parts]).replace("/", "-")
 
 
 def all_jobs() -> Iterator[Job]:
     """Every job of the soak, cheap counts first."""
     yield from (Job("determinism", condition) for condition in CONDITIONS)
     yield from (Job("malformed_tables", {"number": number}) for number in TABLES)
+    yield from (
+        Job("guard", {"config": config, "seed": seed})
+        for config, seed in GUARDED
+        if config != "real_notes.yaml" or "HELDOUT_DATA" in os.environ
+    )
     yield from (Job("kill", {"number": number}) for number in KILLS)
     for count, (_, numbers) in NETWORKED.items():
         yield from (Job(count, {"number": number}) for number in numbers)
@@ -83,6 +103,8 @@ def perform(job: Job) -> dict[str, Any]:
                 return emission(Path(folder), **job.parameters)
             case "placebo":
                 return placebo(Path(folder), **job.parameters)
+            case "guard":
+                return guarded(Path(folder), **job.parameters)
             case "determinism":
                 return lineage_under(Path(folder), **job.parameters)
             case "kill":
@@ -125,4 +147,22 @@ def placebo(folder: Path, seed: int) -> dict[str, Any]:
         "decision": gate.decision,
         "reason": gate.reason,
         "ships": {verdict.rule: verdict.ships for verdict in gate.verdicts},
+    }
+
+
+def guarded(folder: Path, config: str, seed: int) -> dict[str, Any]:
+    """How many proposed blocks does the guard reject for clinical text, no leak being planted?
+
+    `copied`: for a run of eight words, the one ground there was at first. `anew`: for short pieces
+    that add up, or for an identifier.
+    """
+    run = campaign(folder, config, [f"seed={seed}"]).run
+    proposals = [c for c in run.candidates.values() if c.kind is not Origin.SEED and c.length]
+    held = [c for c in proposals if c.reason in (RejectReason.OVERLAP, RejectReason.IDENTIFIER)]
+    copied = [c for c in held if (c.detail or "").startswith("run of")]
+    return {
+        "blocks": len(proposals),
+        "copied": len(copied),
+        "anew": len(held) - len(copied),
+        "details": [c.detail for c in held],
     }

@@ -33,6 +33,7 @@ def write_table(results: Results, made_with: Mapping[str, Any], path: Path) -> N
         *_placebo(_of(results, "placebo")),
         *_determinism(_of(results, "determinism")),
         *_kills(_of(results, "kill")),
+        *_guard(_of(results, "guard")),
         *_tables(_of(results, "malformed_tables")),
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -172,6 +173,30 @@ def _kills(results: Results) -> list[str]:
         f"| {sum(r['same_lineage'] for r in found)} of {len(found)} "
         f"| {sum(r['stored_asked_again'] for r in found)} "
         f"| {max(r['asked_twice'] for r in found)} ({found[0]['in_flight_allowed']}) |",
+        "",
+    ]
+
+
+def _guard(results: Results) -> list[str]:
+    if not results:
+        return []
+    found = [result for _, result in results]
+    blocks, anew = (sum(r[name] for r in found) for name in ("blocks", "anew"))
+    return [
+        "## Blocks that the guard rejects although no leak was planted",
+        "",
+        "«Copied»: a run of eight words. «Anew»: short pieces of one consultation that add up, or "
+        "an identifier of one.",
+        "",
+        "| shipped configuration | seed | blocks proposed | copied | anew |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {job.parameters['config']} | {job.parameters['seed']} | {r['blocks']} "
+            f"| {r['copied']} | {r['anew']} |"
+            for job, r in results
+        ),
+        "",
+        f"Rejected anew: {anew} of {blocks} = {anew / max(1, blocks):.3f}.",
         "",
     ]
 

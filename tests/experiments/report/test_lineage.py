@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import time
 from dataclasses import replace
 
 import pytest
@@ -73,9 +72,7 @@ def test_the_page_is_one_file_that_loads_nothing(run, view):
 
 def test_five_hundred_candidates_are_drawn_in_a_page_of_bounded_size(long_run):
     view = load_run(long_run)
-    started = time.process_time()
     text = lineage_page(view, reflections_of(long_run, RUN_ID), TextPolicy.FULL)
-    assert time.process_time() - started < 10
     assert len(text) < 16_000_000
     assert len(_data(text)["candidates"]) == 500
     assert "left out for size" in text

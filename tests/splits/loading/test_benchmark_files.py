@@ -1,7 +1,6 @@
 import gzip
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -501,11 +500,9 @@ def test_pairs_of_the_object_form_know_their_line(tmp_path):
 # --- real data
 
 
-def test_the_real_pairs_load_in_well_under_a_second():
+def test_the_real_pairs_load():
     source = BenchmarkSource(real("real_pairs.jsonl.gz"), real("consultations.jsonl.gz"))
-    start = time.process_time()
     loaded = open_benchmark(source)
-    assert time.process_time() - start < 0.5
     assert len(loaded.benchmark.consultations) == 41
     assert sum(len(c.errored) for c in loaded.benchmark) == 204
     assert all(len(c.clean) == 1 for c in loaded.benchmark)
