@@ -10,11 +10,12 @@ whatever width they are written: `</note>` in a note must not end the note.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 
+from heldout.splits.benchmark import Note
 from heldout.splits.hashing import sha256_text
 from heldout.splits.legible import as_latin
 
@@ -92,6 +93,13 @@ class EscapedTags:
     frame: Frame
     tags: int = 0
     texts: int = 0
+
+    @classmethod
+    def of(cls, frame: Frame, notes: Iterable[Note]) -> EscapedTags:
+        """Those in `notes` and their transcripts, each text once."""
+        escaped = cls(frame)
+        escaped.see(*dict.fromkeys(t for note in notes for t in (note.transcript, note.text)))
+        return escaped
 
     def see(self, *texts: str) -> None:
         """Count those in `texts`."""

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 import heldout
 from heldout.experiments.cli.main import app
+from heldout.experiments.runs.config_file import load_config
 from heldout.splits.synthetic import draw, write_jsonl
 
 ROOT = Path(__file__).parents[1]
@@ -281,6 +282,20 @@ def test_another_configuration_does_not_go_on_with_a_run(here: Path) -> None:
     other = merged(CONFIG, {"search": {"iterations": 4}, "confirm": {"replicates": 2}})
     with pytest.raises(heldout.types.BadInput, match=r"another configuration \(search, confirm d"):
         heldout.run(other, run_dir="run")
+
+
+def test_what_a_file_leaves_out_means_what_it_meant_when_the_run_began(here: Path) -> None:
+    config = merged(
+        CONFIG, {"reflector": {"model": "openai/any"}, "student": {"model": "openai/any"}}
+    )
+    stored = load_config(config, stored=True)
+    assert stored != load_config(config)
+    run = here / "run"
+    run.mkdir()
+    (run / "config.yaml").write_text(yaml.safe_dump(stored.model_dump(mode="json")))
+    with pytest.raises(heldout.types.BadInput) as caught:
+        heldout.run(config, run_dir="run")
+    assert "another configuration" not in str(caught.value)
 
 
 def test_a_mapping_is_read_as_a_file_is_and_left_as_it_was(here: Path) -> None:

@@ -160,7 +160,8 @@ class Examination:
     @Settled
     def escaped(self) -> tuple[str, ...]:
         """What is said of the frame's own tags in the data."""
-        return _escaped(self.loaded.benchmark, self.judge)
+        notes = (note for consultation in self.loaded.benchmark for note in consultation.notes)
+        return EscapedTags.of(self.judge.frame, notes).notices
 
     def checked(self) -> Checked:
         """Everything together, once every check has passed."""
@@ -298,13 +299,6 @@ def length_cap(config: Config) -> LengthCap:
     """The longest block allowed; 8 characters a word leave room for long words."""
     words = config.reflector.max_words
     return LengthCap(words, CHARACTERS_A_WORD * words)
-
-
-def _escaped(benchmark: Benchmark, judge: Student) -> tuple[str, ...]:
-    escaped = EscapedTags(judge.frame)
-    for consultation in benchmark:
-        escaped.see(consultation.transcript, *(note.text for note in consultation.notes))
-    return escaped.notices
 
 
 def _dropped(made: SyntheticDraw | None) -> tuple[str, ...]:

@@ -136,7 +136,8 @@ def run_in(source: ConfigSource, run_dir: Path, options: RunOptions) -> SessionR
         return start(prepare(source, (), run_dir, options), run_dir, options)
     asked, there = load_config(source), load_config(run.config, stored=True)
     differs = [name for name in Config.model_fields if getattr(asked, name) != getattr(there, name)]
-    if differs:
+    # What the same file leaves out may have meant something else when that run began.
+    if differs and load_config(source, stored=True) != there:
         raise BadInput.one(
             str(run_dir),
             f"holds a run of another configuration ({', '.join(differs)} differ); give another "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from heldout.experiments.campaigns.verified_files import Examined, Told
 from heldout.gepa.candidates import Origin
@@ -12,6 +13,7 @@ from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.agreement.replicates import paired_spread
 from heldout.gepa.statistics.selection import PairKind
+from heldout.splits.counted import counted
 from heldout.splits.hashing import sha256_text
 from heldout.splits.heldout.looks import Look, LookEvent, LookResult, NoteResult
 from heldout.splits.heldout.looks_file import LooksFile
@@ -35,10 +37,19 @@ def record(examined: Examined) -> Iterator[Told]:
     run, so_far = examined.run, examined.so_far
     if not run.journal.is_file() and run.store.exists():
         yield Told(f"{run.journal}: is missing")
+    if torn := torn_bytes(run.journal):
+        # A kill leaves such a line, which a resume drops; nothing is written once a run finished.
+        told = f"{run.journal}: its last line is torn ({counted(torn, 'byte')} without a line end)"
+        yield Told(told, is_fault=so_far.finished is not None)
     for candidate in so_far.candidates.values():
         if _text_differs(candidate):
             yield Told(f"{run.journal}: the text of {candidate.id} does not fit its hash")
     yield from (Told(f"{run.journal}: {fault}") for fault in _crossed(so_far))
+
+
+def torn_bytes(journal: Path) -> int:
+    """Length of what stands behind the last line end; 0 for a whole journal or none."""
+    return len(journal.read_bytes().rpartition(b"\n")[2]) if journal.is_file() else 0
 
 
 def _text_differs(candidate: CandidateEvent) -> bool:

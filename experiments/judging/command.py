@@ -38,6 +38,7 @@ from heldout.students.calls.retry import CONCURRENCY, Retry
 from heldout.students.calls.session import open_judging
 from heldout.students.designs.context import FACTS_BUDGET, Roles
 from heldout.students.designs.roster import ROSTER, Design, DesignGroup, find_design
+from heldout.students.frames import EscapedTags, load_frame
 from heldout.students.models.chat import Budget, ChatModel
 from heldout.students.models.pins import PinnedModel, load_pins, read_roles, require
 
@@ -142,7 +143,7 @@ def judge_command(
             tuple(results),
             any(model.pin.id.startswith("sim/") for model in roles.values()),
             _params(notes, settings),
-            notes.notices,
+            (*notes.notices, *EscapedTags.of(load_frame("whole_note"), notes.notes).notices),
         )
         write(report, request.out)
     return report

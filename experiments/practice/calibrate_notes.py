@@ -33,6 +33,7 @@ from heldout.splits.errors import BadInput, Unanswered
 from heldout.splits.hashing import sha256_json
 from heldout.students.calls.caller import never
 from heldout.students.calls.session import all_answers
+from heldout.students.frames import EscapedTags
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def calibrate_command(  # noqa: PLR0913
             ready.simulated,
             usd,
             scored.unanswered,
-            tuple(said),
+            (*said, *EscapedTags.of(prompt.frame, (k.note for s in sets for k in s)).notices),
         )
         _write(file, report)
     return report

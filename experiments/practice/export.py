@@ -23,6 +23,7 @@ from heldout.experiments.practice.loaded_prompt import (
 from heldout.experiments.practice.session import JudgeOptions, make_ready
 from heldout.experiments.practice.thresholds import ThresholdChoice, threshold_for
 from heldout.experiments.practice.vendored import PACKAGE, ROOTS, renamed, vendored
+from heldout.experiments.runs.run_directory import is_free, working_in
 from heldout.gepa.record.codec import plain
 from heldout.splits.counted import counted
 from heldout.splits.errors import BadInput
@@ -171,10 +172,12 @@ def export(
         score_range=student_to_look_at(prompt.design, prompt.name).score_range,
     )
     files = _files(prompt, to, settings, factory)
-    for name, text in files.items():
-        path = out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode("utf-8"))
+    with working_in(out):
+        _check(prompt, to, out)  # another process may have written there meanwhile
+        for name, text in files.items():
+            path = out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8"))
     return ExportReport(to, out, tuple(sorted(files)), _use(prompt, to), prompt.standing, chosen)
 
 
@@ -188,7 +191,7 @@ def _check(prompt: LoadedPrompt, target: str, out: Path) -> None:
             "DSPy strips white space around instructions and common indentation, and this block "
             "has some: it would not be the block on the card",
         )
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and not is_free(out):
         raise BadInput.one("--out", f"{out} is not an empty folder")
 
 

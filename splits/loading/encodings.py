@@ -15,6 +15,7 @@ from heldout.splits.errors import BadInput
 from heldout.splits.loading.text_files import InputFile
 
 OPTION = "--encoding"
+SAY_WHICH = f"say what it is with {OPTION}"
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -45,7 +46,7 @@ def as_utf8(file: InputFile, asked: str | None = None) -> InputFile:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        if b"\0" in data or _has_utf8(data):
+        if b"\0" in data or _mostly_utf8(data):
             return file
         return _decoded(file, _legacy(file, error))
     return file
@@ -73,9 +74,13 @@ def _wide(data: bytes) -> str | None:
     return "utf-16-be" if even > odd else "utf-16-le"
 
 
-def _has_utf8(data: bytes) -> bool:
-    """True where some letters are sound UTF-8: then the rest is damage, no other encoding."""
-    return not data.decode("utf-8", "ignore").isascii()
+def _mostly_utf8(data: bytes) -> bool:
+    """True where most letters are sound UTF-8: then the rest is damage, no other encoding.
+
+    A few bytes of Shift-JIS or GBK make a letter of UTF-8 by chance.
+    """
+    letters = [sign for sign in data.decode("utf-8", "surrogateescape") if not sign.isascii()]
+    return sum("\udc80" <= sign <= "\udcff" for sign in letters) < len(letters) / 2
 
 
 def _legacy(file: InputFile, error: UnicodeDecodeError) -> str:
@@ -86,7 +91,7 @@ def _legacy(file: InputFile, error: UnicodeDecodeError) -> str:
         return names[0]
     line = file.data.count(b"\n", 0, error.start) + 1
     perhaps = names or [_usual(match.could_be_from_charset) for match in found][:2] or ["cp1252"]
-    message = f"is not UTF-8; say what it is with {OPTION}, for example {' or '.join(perhaps)}"
+    message = f"is not UTF-8; {SAY_WHICH}, for example {' or '.join(perhaps)}"
     raise BadInput.one(f"{file.path}:{line}", message)
 
 

@@ -122,6 +122,8 @@ def _cell(value: Any) -> str:
             text = number_text(value)
         case Decimal():
             text = format(value, "f")
+        case datetime() if value.time() == time() and value.tzinfo is None:
+            text = value.date().isoformat()  # how a workbook keeps a date without a time
         case datetime() | date() | time():
             text = value.isoformat()
         case bytes():

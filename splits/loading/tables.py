@@ -24,7 +24,7 @@ from heldout.splits.loading.csv_rows import (
     rows_inside,
     swallowed,
 )
-from heldout.splits.loading.encodings import as_utf8
+from heldout.splits.loading.encodings import SAY_WHICH, as_utf8
 from heldout.splits.loading.records import BadRow, Record, json_rows
 from heldout.splits.loading.sheets import parquet_rows, workbook_rows
 from heldout.splits.loading.text_files import Faults, InputFile
@@ -70,7 +70,7 @@ class OpenTable:
                 continue
             damaged = [name for name, cell in row.value.items() if self.cells and _damaged(cell)]
             for name in damaged:
-                faults.add(row.where, f"{name}: is not UTF-8")
+                faults.add(row.where, f"{name}: is not UTF-8; {SAY_WHICH}")
             if self.cells and not damaged:
                 given = {name: cell for name, cell in row.value.items() if cell.strip()}
                 found.append(Record(row.where, given))

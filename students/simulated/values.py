@@ -5,6 +5,7 @@ A value is (kind, text): «three days», «3/7» and «for 3 days» are all `("d
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from heldout.students.simulated.lexicon import WORDS
@@ -21,6 +22,7 @@ _PER_DAY = WORDS.read("per_day", dict[str, int])
 _TIMES = WORDS.read("times", dict[str, int])
 _STARTS = WORDS.words("other_starts").union(_ONES, _TENS, _PER_DAY, _TIMES)
 _DATED = {7: 1.0, 52: 7.0, 12: 30.0}
+_FIGURE = re.compile(r"\d+\.?\d*")
 _SCALES = (5, 10, 27, 30)
 
 
@@ -146,8 +148,9 @@ def _past_period(stems: list[str], last: int) -> int:
 
 def _fraction(stems: list[str], place: int) -> Value:
     """«3/7» is three days, «7/10» a score, «118/76» a pressure."""
-    above, below = stems[place].rstrip("%").split("/")
-    top, bottom = float(above.replace(",", "")), float(below)
+    top, bottom, *more = (_written(part) for part in stems[place].split("/"))
+    if top is None or bottom is None or more:
+        return Value("number", stems[place], place, place)
     if bottom in _DATED and top < 40:
         return Value("duration", _text(top * _DATED[int(bottom)]), place, place)
     if top >= 60 and bottom >= 30:
@@ -161,11 +164,18 @@ def _text(number: float) -> str:
     return f"{number:.4g}"
 
 
+def _written(word: str) -> float | None:
+    """The number that `word` is written as; None for «0.3.285» and the like."""
+    plain = word.rstrip("%").replace(",", "")
+    return float(plain) if _FIGURE.fullmatch(plain) else None
+
+
 def number_at(stems: list[str], place: int) -> Number | None:
     """The number that starts at word `place`: «3», «two and a half», «a couple of», «a»."""
     word = stems[place] if place < len(stems) else ""
     if word[:1].isdigit() and "/" not in word:
-        return Number(float(word.rstrip("%").replace(",", "")), place + 1)
+        figure = _written(word)
+        return None if figure is None else Number(figure, place + 1)
     if word in ("a", "an"):
         return _article(stems, place)
     if word == "fortnight":

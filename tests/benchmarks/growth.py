@@ -1,4 +1,4 @@
-"""How the cost of reading, drawing and rendering grows with the size of what is given.
+"""How the cost of drawing and of comparing consultations grows with their number.
 
 Each row does the same work at a size and at twice the size, in one run; a ratio near 2 is linear.
 CPU time of the process.
@@ -9,18 +9,10 @@ CPU time of the process.
 from __future__ import annotations
 
 import random
-import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
-from tests.support.made_runs import RUN_ID, Plan, make_run
-
-from heldout.experiments.report.lineage import lineage_page
-from heldout.experiments.report.reflections import reflections_of
-from heldout.experiments.report.text import TextPolicy
-from heldout.gepa.record.run import load_run
 from heldout.splits.overlap import near_duplicates
 from heldout.splits.synthetic.generate import draw
 
@@ -33,8 +25,6 @@ def main() -> None:
     draw(1, 0)
     _row("draw synthetic consultations", 24, lambda size: partial(draw, size, 1))
     _row("find near-duplicate transcripts", 250, _comparing)
-    with tempfile.TemporaryDirectory() as folder:
-        _row("render the lineage page", 250, partial(_rendering, Path(folder)))
 
 
 def _row(name: str, size: int, made: Callable[[int], Work]) -> None:
@@ -58,12 +48,6 @@ def _comparing(count: int) -> Work:
         for n in range(count)
     ]
     return partial(near_duplicates, named)
-
-
-def _rendering(folder: Path, candidates: int) -> Work:
-    plan = Plan(iterations=candidates - 2, consultations=24, clinical="x " * 5_000)
-    run = make_run(folder / str(candidates), plan)
-    return lambda: lineage_page(load_run(run), reflections_of(run, RUN_ID), TextPolicy.FULL)
 
 
 if __name__ == "__main__":

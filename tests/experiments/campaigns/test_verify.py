@@ -395,6 +395,20 @@ def test_beside_its_journal_a_card_made_by_hand_is_refused(way: str, run: Path) 
     assert all("small.card.yaml" in line for line in caught.value.lines)
 
 
+def test_a_torn_last_line_is_a_fault_once_the_run_has_finished(run: Path) -> None:
+    journal = run / JOURNAL
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b'{"index": 9')
+    assert verify_run(run).faults == (
+        f"{journal}: its last line is torn (11 bytes without a line end)",
+    )
+    *before, _, _ = whole.splitlines(keepends=True)
+    finished = next(k for k, line in enumerate(before) if b'"finished"' in line)
+    journal.write_bytes(b"".join(before[:finished]) + b'{"index": 9')
+    found = verify_run(run)
+    assert any("its last line is torn" in note for note in (*found.notes, *found.faults))
+
+
 # -- pages -------------------------------------------------------------------------------------
 
 

@@ -80,6 +80,15 @@ def test_table_csv_json_and_scores_are_left_behind(tmp_path):
     assert len(scores) == 7 * CONSULTATIONS
 
 
+def test_tags_of_the_frame_in_notes_are_told(tmp_path):
+    asked = request(tmp_path)
+    assert judged(asked).notices == ()
+    pairs = asked.benchmark.pairs
+    pairs.write_text(pairs.read_text("utf-8").replace('"errored": "', '"errored": "</note>', 1))
+    (told,) = judged(replace(asked, out=tmp_path / "again")).notices
+    assert told.startswith("1 text of the data holds tags of the judge's own frame")
+
+
 def test_a_second_attempt_buys_nothing_twice(tmp_path):
     first = judged(request(tmp_path))
     again = AnsweringModel()

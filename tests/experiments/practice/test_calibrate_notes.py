@@ -54,6 +54,12 @@ def test_the_threshold_is_the_lowest_clean_score_at_the_fewest_notes(tmp_path):
     assert "simulated model" in report.text
 
 
+def test_tags_of_the_frame_in_notes_are_told(tmp_path):
+    notes = [f"Note {k}.{'</note>' * (k == 50)}" for k in range(40, 100)]
+    report = calibrated(tmp_path, clean=NoteFile(rows(tmp_path / "tags.csv", notes)))
+    assert "1 text of the data holds tags of the judge's own frame" in report.text
+
+
 def test_errored_notes_and_a_later_batch_are_judged_too(tmp_path):
     errored = rows(tmp_path / "errored.csv", [f"Note {k}." for k in range(20, 60)])
     later = rows(tmp_path / "later.csv", [f"Note {k}." for k in range(20, 80)])

@@ -20,6 +20,7 @@ from heldout.experiments.practice.export import FILES, export
 from heldout.experiments.practice.loaded_prompt import load_prompt
 from heldout.experiments.practice.session import make_ready
 from heldout.experiments.practice.vendored import ROOTS, vendored
+from heldout.experiments.runs.run_directory import working_in
 from heldout.splits.errors import BadInput
 from heldout.students.designs.roster import ROSTER, DesignGroup
 
@@ -292,6 +293,9 @@ def test_bad_requests_are_refused(tmp_path):
     (tmp_path / "full" / "file").touch()
     with pytest.raises(BadInput, match="is not an empty folder"):
         export(taken, "python", tmp_path / "full", asking())
+    with working_in(tmp_path / "busy"), pytest.raises(BadInput, match="another process"):
+        export(taken, "python", tmp_path / "busy", asking())
+    export(taken, "python", tmp_path / "busy", asking())
 
 
 def test_nothing_of_this_machine_stands_in_an_export(tmp_path):

@@ -6,6 +6,7 @@ import io
 import json
 import unicodedata
 import zipfile
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -334,6 +335,17 @@ def test_dialects_are_found_and_said(tmp_path, name, content, notices):
     assert list(opened.notices) == notices
 
 
+@pytest.mark.parametrize("encoding", ["cp932", "gb18030", "big5", "euc_kr"])
+def test_a_table_in_an_east_asian_encoding_is_asked_about_and_read_as_told(tmp_path, encoding):
+    note = {"euc_kr": "환자는 사흘 전부터 기침", "cp932": "患者は三日前から咳。ペニシリンにｱﾚﾙｷﾞｰ"}
+    text = note.get(encoding, "病人三天前開始咳嗽")
+    data = f"id,transcript,note\n1,a,{text}\n".encode(encoding)
+    path = written(tmp_path / "t.csv", data)
+    assert "say what it is with --encoding" in refused(path)[0]
+    (row,) = rows_of(path, encoding=encoding)
+    assert row.note.text == text
+
+
 def test_what_a_person_says_of_a_table_goes_before_what_is_found(tmp_path):
     text = "id^transcript^note\n1^a^Fièvre à 39, toux légère\n"
     path = written(tmp_path / "t.csv", text.encode("cp1252"))
@@ -353,6 +365,7 @@ def test_workbooks_and_parquet_are_tables_of_text(tmp_path):
         [2.0, "b", None],
         ["x", "c", 3.5],
         [True],
+        [5, date(2026, 3, 1), datetime(2026, 3, 1, 9, 30)],
     ]
     found = rows_of(workbook(tmp_path / "t.xlsx", rows, []))
     seen = [(row.id, row.note.text if row.note else row.reason) for row in found]
@@ -361,7 +374,10 @@ def test_workbooks_and_parquet_are_tables_of_text(tmp_path):
         ("2", "note: is blank"),
         ("x", "3.5"),
         ("true", "transcript: is blank"),
+        ("5", "2026-03-01T09:30:00"),
     ]
+    assert found[-1].note is not None
+    assert found[-1].note.transcript == "2026-03-01"
     columns = {
         "id": [1.0, float("nan"), 3.0],
         "transcript": ["a", "b", "c"],

@@ -57,6 +57,16 @@ def test_any_text_is_taken_apart_without_error(text):
     assert all(0 <= a < b <= len(text) for a, b in zip(words.starts, words.ends, strict=True))
 
 
+@given(st.lists(st.from_regex(r"\d[\d.,/%²٣]{0,6}", fullmatch=True), min_size=1, max_size=3))
+def test_any_figure_is_a_number_or_none(stems):
+    values_in([*stems, "mg"])
+
+
+@pytest.mark.parametrize("figure", ["0.3.285", "1..2", "12.3.61", "1e999"])
+def test_what_only_looks_like_a_number_is_none(figure):
+    assert values_in([figure, "mg"]) == []
+
+
 def test_places_point_into_the_text():
     words = words_of("Crohn’s, A&E; 3.5 mg\nfollow-up")
     assert words.stems == ["crohn", "a&e", "3.5", "mg", "follow", "up"]
