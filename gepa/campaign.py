@@ -20,7 +20,7 @@ from heldout.gepa.confirmation import HeldoutJudge, HeldoutScores
 from heldout.gepa.emission import emit, withdraw
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion
 from heldout.gepa.frontier import Frontier, valuation
-from heldout.gepa.gate.decide import decide, pre_gate
+from heldout.gepa.gate.decide import decide, pre_gate, with_use
 from heldout.gepa.gate.outcome import (
     CampaignResult,
     Compared,
@@ -57,7 +57,7 @@ from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import Measures
 from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.rates.paired import paired
-from heldout.gepa.word_control import control_event, word_count_table, word_counts
+from heldout.gepa.word_control import control_event, word_count_table, word_counts, word_judge
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.reflector import Reflector
 from heldout.splits.benchmark import Consultation, Note
@@ -295,7 +295,18 @@ class Campaign:
             seed=self.seed,
             rule=self.rule,
         )
+        decision = with_use(
+            decision, found.compared.winner, self._words(), self.gate, seed=self.seed
+        )
         return CampaignResult(winner, reason, found=found, decision=decision)
+
+    def _words(self) -> Judged:
+        """The word count on held-out, over the notes that are in the figures."""
+        vault = self.heldout.vault
+        labels = [note.label for note in self.left_out.kept(self.accept)]
+        accept = word_count_table(labels, word_counts(self.accept))
+        heldout = self.left_out.table(word_count_table(vault.labels, vault.words))
+        return word_judge(accept, heldout, self.gate.cap)
 
     def _emit(self, winner: Candidate, decision: GateEvent) -> None:
         self._phase(Phase.EMIT)

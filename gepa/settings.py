@@ -6,8 +6,9 @@ Frozen dataclasses: the configuration file is validated into them, the journal r
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Interval
 from pydantic import AfterValidator, AllowInfNan, Strict
@@ -16,7 +17,7 @@ Share = Annotated[float, Interval(ge=0, le=1), AllowInfNan(False)]
 Positive = Annotated[int, Interval(ge=1, le=1_000_000_000), Strict()]
 
 FrontierKind = Literal["win_tie_loss", "raw_reward"]
-Primary = Literal["paired_omissions", "paired_commissions"]
+Primary = Literal["paired_omissions", "paired_commissions", "detection_at_cap"]
 IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
@@ -37,10 +38,23 @@ def one_of(*names: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+BEFORE: Mapping[str, Mapping[str, Any]] = {"gate": {"min_effective": 0.0}}
+"""What runs meant that began before these settings were there; a new run has the defaults."""
+
+
+def as_meant_before(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by section that an older version wrote down, with what it left unsaid."""
+    found = dict(settings)
+    for section, values in BEFORE.items():
+        if isinstance(found.get(section), Mapping):
+            found[section] = {**values, **found[section]}
+    return found
+
+
 ObjectiveName = Annotated[str, one_of("paired_first", "detection_first", "severity_weighted")]
 AcceptanceName = Annotated[str, one_of("minibatch", "full_pool")]
 MinibatchName = Annotated[str, one_of("consultation_first")]
-RuleName = Annotated[str, one_of("interval", "bootstrap", "permutation", "point")]
+RuleName = Annotated[str, one_of("studentised", "interval", "bootstrap", "permutation", "point")]
 """Name of a gate rule."""
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from heldout.gepa.record.events import ControlEvent
+from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import measures_of_table
+from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note, NoteLabel
 from heldout.splits.overlap import words
@@ -24,6 +26,11 @@ def word_counts(notes: Sequence[Note]) -> dict[str, int]:
 def word_count_table(labels: Sequence[NoteLabel], counts: Mapping[str, int]) -> ScoreTable:
     """Word counts as scores."""
     return ScoreTable(tuple(labels), tuple(float(counts[label.id]) for label in labels))
+
+
+def word_judge(accept: ScoreTable, heldout: ScoreTable, cap: float) -> Judged:
+    """The word count on held-out, at the threshold that its own sweep of accept freezes."""
+    return Judged.once(heldout, threshold=swept(accept, cap).threshold)
 
 
 def control_event(

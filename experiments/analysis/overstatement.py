@@ -84,7 +84,7 @@ def optimism_of(
         outcomes.append(_placebo_search(directory, number, run.primary))
         told(f"placebo search {number + 1} of {searches}")
     accept = _figure(run.winner.accept.winner, run.primary)
-    heldout = None if run.heldout is None else run.heldout.winner.paired(run.primary)
+    heldout = None if run.heldout is None else run.heldout.winner.primary(run.primary)
     chosen = selection_optimism(tables, rng, select=primary_pairs(run.primary))
     return OptimismReport(
         accept=accept,
@@ -112,7 +112,7 @@ def _placebo_search(run: RunDirectory, number: int, primary: Primary) -> SearchO
 
 def _figure(measures: Measures, primary: Primary) -> float:
     """The primary figure of a winner, which has one: it was chosen by it."""
-    value = measures.paired(primary)
+    value = measures.primary(primary)
     assert value is not None
     return value
 

@@ -17,12 +17,12 @@ import numpy as np
 from heldout.experiments.analysis.cluster_models import DifferenceModel, Sizes, resized
 from heldout.gepa.gate.decide import STUDY_PRE_GATE, GateSettings
 from heldout.gepa.gate.settings import PreGateName
-from heldout.gepa.gate.simulated_rules import ships
+from heldout.gepa.gate.simulated_rules import SIMULATED, ships
 from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.intervals.resampling import generator
 from heldout.gepa.statistics.table import FloatArray, IntArray
 
-RULES: tuple[RuleName, ...] = ("interval", "bootstrap", "permutation", "point")
+RULES: tuple[RuleName, ...] = tuple(SIMULATED)
 EFFECTS = (0.02, 0.05, 0.08, 0.12)
 TARGET = 0.8
 RESAMPLES = 1_000
@@ -165,7 +165,7 @@ class Simulator:
     @property
     def rule(self) -> RuleName:
         """The gate's rule; the interval rule in place of one's own, which may be slow to ask."""
-        return self.gate.rule if self.gate.rule in RULES else "interval"
+        return self.gate.rule if self.gate.rule in RULES else "studentised"
 
     @property
     def description(self) -> str:

@@ -9,14 +9,17 @@ from typing import Any
 from heldout.experiments.campaigns.parts import check_own_parts, rule_of
 from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import RunDirectory, existing_run
-from heldout.gepa.gate.decide import decide
+from heldout.gepa.gate.decide import decide, with_use
+from heldout.gepa.gate.decision import Decision
 from heldout.gepa.gate.rules import Rule, all_rules
+from heldout.gepa.gate.settings import GateSettings
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.settings import RuleName, is_import_path
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import Measures
+from heldout.gepa.word_control import word_judge
 from heldout.splits.errors import BadInput
 
 
@@ -33,15 +36,7 @@ def redecide(run_dir: Path, rule: RuleName) -> dict[str, Any]:
     gate, settings = run.gate, run.settings
     if gate is None or settings is None or gate.heldout is None:
         raise BadInput.one(str(run_dir), "has no held-out comparison to decide again")
-    decision = decide(
-        _judged(run, Purpose.CONFIRM, gate.heldout.winner),
-        _judged(run, Purpose.BASELINE, gate.heldout.baseline),
-        replace(settings.gate, rule=rule),
-        primary=run.primary,
-        planned_looks=gate.planned_looks or 1,
-        seed=run.opened.seed,
-        rule=own,
-    )
+    decision = _decided(run, replace(settings.gate, rule=rule), own)
     because = f" ({decision.reason})" if decision.reason else ""
     return {
         **plain(decision),
@@ -56,6 +51,27 @@ def redecide(run_dir: Path, rule: RuleName) -> dict[str, Any]:
             *([run.simulated_words] if run.simulated_words else []),
         ],
     }
+
+
+def _decided(run: Run, settings: GateSettings, own: Rule | None) -> Decision:
+    """The decision of a run under `settings`, from what stands on record."""
+    gate = run.gate
+    assert gate is not None
+    assert gate.heldout is not None  # the caller has looked
+    winner = _judged(run, Purpose.CONFIRM, gate.heldout.winner)
+    decision = decide(
+        winner,
+        _judged(run, Purpose.BASELINE, gate.heldout.baseline),
+        settings,
+        primary=run.primary,
+        planned_looks=gate.planned_looks or 1,
+        seed=run.opened.seed,
+        rule=own,
+    )
+    counts = [run.controls[split].words for split in ("accept", "heldout")]
+    accept, heldout = (run.table({id_: float(n) for id_, n in of.items()}) for of in counts)
+    words = word_judge(accept, heldout, settings.cap)
+    return with_use(decision, winner, words, settings, seed=run.opened.seed)
 
 
 def _own_rule(files: RunDirectory, name: str) -> Rule | None:

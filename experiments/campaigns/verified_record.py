@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from heldout.experiments.campaigns.verified_files import Examined, Told
 from heldout.gepa.candidates import Origin
 from heldout.gepa.leaving_out import LEFT_OUT
 from heldout.gepa.record.events import CandidateEvent, EvaluationEvent
+from heldout.gepa.record.journal import torn_bytes
 from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.agreement.replicates import paired_spread
@@ -45,11 +45,6 @@ def record(examined: Examined) -> Iterator[Told]:
         if _text_differs(candidate):
             yield Told(f"{run.journal}: the text of {candidate.id} does not fit its hash")
     yield from (Told(f"{run.journal}: {fault}") for fault in _crossed(so_far))
-
-
-def torn_bytes(journal: Path) -> int:
-    """Length of what stands behind the last line end; 0 for a whole journal or none."""
-    return len(journal.read_bytes().rpartition(b"\n")[2]) if journal.is_file() else 0
 
 
 def _text_differs(candidate: CandidateEvent) -> bool:

@@ -119,7 +119,7 @@ def _tiles(run: Run, blocks: ComparedBlocks | None) -> list[Tile]:
     tiles = []
     heldout = run.heldout
     if heldout is not None and blocks is not None and run.partition is not None:
-        figures = [number(m.paired(run.primary)) for m in (heldout.baseline, heldout.winner)]
+        figures = [number(m.primary(run.primary)) for m in (heldout.baseline, heldout.winner)]
         tiles.append(Tile(" → ".join(figures), f"{blocks.measure} on held-out, baseline to winner"))
         level = f"{100 * heldout.difference.level:.4g}%" if heldout.difference else ""
         shown = interval_text(heldout.difference, sign=True)
@@ -219,7 +219,7 @@ def _optimism(run: Run, blocks: ComparedBlocks) -> Table:
             ("winner", accept.winner, heldout.winner),
             ("baseline", accept.baseline, heldout.baseline),
         ):
-            old, new = before.paired(run.primary), after.paired(run.primary)
+            old, new = before.primary(run.primary), after.primary(run.primary)
             seen = None if old is None or new is None else old - new
             rows.append([f"accept minus held-out, {who}", signed(seen), "as it turned out"])
     return Table.of(["optimism", "value", "made from"], rows)

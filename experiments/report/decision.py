@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from heldout.experiments.report.words import interval_text, number
 from heldout.gepa.gate.outcome import FALSE_ALARMS, UNEDITED_FLAGS
+from heldout.gepa.gate.reasons import reason_words
 from heldout.gepa.record.run import Run
 from heldout.gepa.record.summary import SIMULATED
 from heldout.splits.benchmark import CleanMeans
@@ -13,15 +14,6 @@ from heldout.splits.counted import counted
 
 SIMULATED_RESULT = {
     SIMULATED: "Simulated result: the models are programs, not language models.",
-}
-
-REASONS = {
-    "gate": "the held-out data do not show that it is better",
-    "no_proposal": "no proposal was usable, so none could be judged",
-    "seed_won": "no proposal beat the seeds on accept, so no held-out look was bought",
-    "pre_gate": "it did not beat the baseline on accept, so no held-out look was bought",
-    "drift": "the baseline judged afresh did not agree with itself",
-    "exploratory": "the held-out set had been looked at before, so this run is exploratory",
 }
 
 
@@ -36,7 +28,7 @@ def headline(run: Run) -> str:
         return f"Emitted: {who} beats the baseline on held-out data, {figure}."
     word = "Refused" if gate.decision == "refused" else "Not confirmed"
     figure = f", {figure}" if gate.difference else ""
-    why = worded(run, reason_text(gate.reason))
+    why = worded(run, reason_words(gate.reason or "gate"))
     return f"{word}: {who} is not shipped, because {why}{figure}."
 
 
@@ -49,16 +41,6 @@ def flags_name(run: Run) -> str:
 def worded(run: Run, sentence: str) -> str:
     """A sentence of the gate, with flags on clean notes called what they are here."""
     return sentence.replace(FALSE_ALARMS, flags_name(run))
-
-
-def reason_text(reason: str | None) -> str:
-    """A reason of the gate in words."""
-    if reason is None:
-        return "the rule is satisfied"
-    if reason.startswith("side:"):
-        measure = reason.removeprefix("side:").replace("_", " ")
-        return f"harm on a side measure is shown: {measure}"
-    return REASONS.get(reason, reason)
 
 
 def sentences(run: Run) -> Sequence[str]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from heldout.experiments.runs.config import Config
-from heldout.gepa.settings import is_import_path
+from heldout.gepa.settings import as_meant_before, is_import_path
 from heldout.reflectors.prompts import Layout
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_json
@@ -67,9 +67,11 @@ def load_config(
         written.tree.setdefault("parts", str(folder))
     if isinstance(source, Path) and not stored:
         _forget(own)
-    if stored and isinstance(written.tree.get("reflector"), dict):
-        # A run that says nothing of it began when there was one layout only.
-        written.tree["reflector"].setdefault("layout", Layout.BLOCK_FIRST.value)
+    if stored:
+        written.tree.update(as_meant_before(written.tree))
+        if isinstance(written.tree.get("reflector"), dict):
+            # A run that says nothing of it began when there was one layout only.
+            written.tree["reflector"].setdefault("layout", Layout.BLOCK_FIRST.value)
     faults = [*_expand(written, written.tree, ())]
     # The run keeps its configuration elsewhere, so every path in it has to be absolute.
     _resolve_paths(written.tree, Path.cwd())

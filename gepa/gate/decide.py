@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import ceil, log2
 from typing import Annotated
 
+import numpy as np
 from annotated_types import Ge
 
 from heldout.gepa.gate.decision import (
     Consultations,
     Decision,
+    FamilyMember,
     Finding,
     PreGate,
     RunToRun,
-    primary_sentences,
+    decision_sentences,
 )
 from heldout.gepa.gate.rules import UNTESTED, Rule, RuleVerdict, all_rules
 from heldout.gepa.gate.settings import (
@@ -28,10 +31,12 @@ from heldout.gepa.gate.settings import (
     SideMargins,
     primary_pairs,
 )
+from heldout.gepa.gate.usable import usable
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.agreement.replicates import paired_spread
-from heldout.gepa.statistics.difference import Difference, difference
+from heldout.gepa.statistics.difference import Difference, difference, note_difference
 from heldout.gepa.statistics.intervals.interval import Interval
+from heldout.gepa.statistics.intervals.run_to_run import FEWEST_RUNS, CrossedSums, crossed_interval
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.tests.exact import holm
@@ -58,21 +63,25 @@ __all__ = [
     "pre_gate",
 ]
 
+SAME = 1e-9
+"""Sums of a consultation this close do not differ."""
+
 
 def pre_gate(
     candidate: Judged, baseline: Judged, settings: GateSettings, *, primary: Primary
 ) -> PreGate:
     """Whether the look is bought, from the accept tables.
 
-    `above`: the primary difference is positive. `study`: it and the difference of swept detection
-    both exceed two points. `off`: always.
+    `above`: the primary difference is above the bar of the goal, 0 for a superior winner.
+    `study`: it and the difference of swept detection both exceed two points. `off`: always.
     """
-    gain = difference(candidate.tables, baseline.tables, primary_pairs(primary)).estimate
+    gain = primary_difference(candidate, baseline, primary).estimate
     rates = [swept(j.majority, settings.cap).detection.rate for j in (candidate, baseline)]
     swept_gain = None if None in rates else (rates[0] or 0.0) - (rates[1] or 0.0)
     buys = settings.pre_gate == "off"
     if settings.pre_gate == "above":
-        buys = gain is not None and gain > 0
+        buys = gain is not None and gain > min(0.0, settings.bar)
+        buys &= settings.goal != "equivalent" or abs(gain or 0.0) < settings.margin
     if settings.pre_gate == "study":
         buys = min(gain or 0.0, swept_gain or 0.0) > STUDY_PRE_GATE
     return PreGate(rule=settings.pre_gate, buys=buys, primary=gain, swept_detection=swept_gain)
@@ -90,37 +99,41 @@ def decide(
 ) -> Decision:
     """Decide on held-out tables; every rule is evaluated, the chosen one decides.
 
-    `seed` drives the bootstrap and permutation rules only. `rule` is the one that `settings.rule`
-    names where it is not built in. Each of `planned_looks` is tested at
-    alpha / planned_looks.
+    `seed` drives the resampling rules only. `rule` is the one that `settings.rule` names where it
+    is not built in. Each of `planned_looks` is tested at alpha / planned_looks.
     """
-    data = difference(candidate.tables, baseline.tables, primary_pairs(primary))
+    data = primary_difference(candidate, baseline, primary)
     alpha = settings.alpha / planned_looks
     rules = all_rules(seed) if rule is None else {**all_rules(seed), settings.rule: rule}
     verdicts = {
-        name: replace(judge.verdict(data, alpha=alpha, margin=settings.margin), rule=name)
+        name: replace(judge.verdict(data, alpha=alpha, margin=settings.bar), rule=name)
         for name, judge in rules.items()
     }
-    interval = data.interval(1 - 2 * alpha)
-    side: PairedSide = "commissions" if primary == "paired_omissions" else "omissions"
+    if settings.goal == "equivalent":
+        verdicts = {
+            name: _both_sides(verdict, rules[name], data, alpha, settings.margin)
+            for name, verdict in verdicts.items()
+        }
+    chosen = verdicts[settings.rule]
+    interval = chosen.interval or data.interval(1 - 2 * alpha)
+    run_to_run = _run_to_run(candidate, baseline, primary, 1 - 2 * alpha)
+    side: PairedSide = "omissions" if primary == "paired_commissions" else "commissions"
     sides = side_verdicts(
         side_differences(candidate, baseline, paired_side=side),
         settings.side_margins.by_measure(),
         level=1 - 2 * alpha,
     )
-    reason = _reason(verdicts[settings.rule], sides)
-    spreads = [
-        paired_spread(judge.tables, primary_pairs(primary)) for judge in (candidate, baseline)
-    ]
-    counted = Consultations(
-        have=data.consultations,
-        needed_for_observed=_needed(data, data.estimate or 0.0, settings, alpha),
-        needed_for_hoped=_needed(data, settings.hoped_gain, settings, alpha),
-        hoped_gain=settings.hoped_gain,
+    counted = _counted(data, settings, alpha)
+    reason = (
+        _too_few(counted, settings)
+        or (None if chosen.ships else "gate")
+        or _within_noise(run_to_run, settings)
+        or _harmed(sides, settings)
     )
-    finding, plain = _finding(interval, settings), _minus(spreads[0].mean, spreads[1].mean)
-    told = primary_sentences(interval, finding, counted, plain)
-    return Decision(
+    shown = chosen.ships and reason not in ("gate:too_few", "gate:noise")
+    finding = _finding(interval, settings, shown=shown, tested=settings.rule not in UNTESTED)
+    plain = _minus(run_to_run.winner.mean, run_to_run.baseline.mean)
+    decided = Decision(
         decision="emitted" if reason is None else "refused",
         reason=reason,
         rule=settings.rule,
@@ -134,17 +147,47 @@ def decide(
         largest_gain_not_excluded=None if interval is None else interval.high,
         verdicts=tuple(verdicts.values()),
         sides=sides,
-        run_to_run=RunToRun(winner=spreads[0], baseline=spreads[1]),
+        run_to_run=run_to_run,
         consultations=counted,
-        sentences=(*told, *(side.sentence for side in sides)),
+        goal=settings.goal,
     )
+    return replace(decided, sentences=decision_sentences(decided))
+
+
+def with_use(
+    decision: Decision, winner: Judged, words: Judged, settings: GateSettings, *, seed: int
+) -> Decision:
+    """The decision with whether the winner can be used as a flag, which it may have to be.
+
+    `words` is the word count on the same notes, at a threshold frozen on accept as the winner's.
+    """
+    alpha = settings.alpha / (decision.planned_looks or 1)
+    use = usable(winner, words, cap=settings.cap, alpha=alpha, seed=seed)
+    told = replace(decision, usable=use, sentences=(*decision.sentences, use.sentence))
+    wanting = settings.require_usable and not use.usable and decision.reason is None
+    return told.refused("gate:usable") if wanting else told
+
+
+def primary_difference(candidate: Judged, baseline: Judged, primary: Primary) -> Difference:
+    """Candidate minus baseline of the primary measure, pair by pair or note by note.
+
+    Raises ValueError where detection is primary and a side has no threshold.
+    """
+    if primary != "detection_at_cap":
+        return difference(candidate.tables, baseline.tables, primary_pairs(primary))
+    like = candidate.tables[0]
+    flags = [judge.flagged(like) for judge in (candidate, baseline)]
+    if flags[0] is None or flags[1] is None:
+        raise ValueError("detection needs a threshold that was frozen on accept")
+    ours, theirs = (flag.astype(np.int64) for flag in flags if flag is not None)
+    return note_difference(like, like.omission, ours, theirs, (1, 1))
 
 
 def decide_family(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
     """Holm within a declared family of targets, each decided with the same settings and looks.
 
-    A member whose p does not survive the adjustment is refused by the gate. The point rule has no
-    p and is left as it is; a member whose rule could not be evaluated counts with p = 1.
+    A member whose p does not survive the adjustment is refused as `gate:family`. The point rule has
+    no p and is left as it is; a member whose rule could not be evaluated counts with p = 1.
     """
     tested = {name: d for name, d in decisions.items() if d.rule not in UNTESTED}
     if not tested:
@@ -154,25 +197,95 @@ def decide_family(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
         raise ValueError(f"a family is tested at one level, not at {sorted(levels)}")
     p_values = {n: 1.0 if d.verdict.p is None else d.verdict.p for n, d in tested.items()}
     results = holm(p_values, alpha=levels.pop())
+    family = tuple(
+        FamilyMember(name=name, p=found.p, adjusted=found.adjusted, shown=found.rejected)
+        for name, found in results.items()
+    )
+    listed = {n: replace(d, family=family) if n in results else d for n, d in decisions.items()}
     return {
-        name: d if name not in results or results[name].rejected or d.reason else d.refused("gate")
-        for name, d in decisions.items()
+        name: d
+        if name not in results or results[name].rejected or d.reason
+        else replace(d, finding=Finding.COULD_NOT_BE_SEEN).refused("gate:family")
+        for name, d in listed.items()
     }
 
 
-def _reason(verdict: RuleVerdict, sides: tuple[SideVerdict, ...]) -> str | None:
-    if not verdict.ships:
-        return "gate"
-    harmed = [side.measure for side in sides if side.state is SideState.HARM]
-    return f"side:{harmed[0]}" if harmed else None
+def _both_sides(
+    verdict: RuleVerdict, rule: Rule, data: Difference, alpha: float, margin: float
+) -> RuleVerdict:
+    """Equivalence by two one-sided tests (Schuirmann 1987): the larger p is that of the whole."""
+    mirrored = rule.verdict(data.mirrored(), alpha=alpha, margin=-margin)
+    p = None if verdict.p is None or mirrored.p is None else max(verdict.p, mirrored.p)
+    return replace(verdict, ships=verdict.ships and mirrored.ships, p=p)
 
 
-def _finding(interval: Interval | None, settings: GateSettings) -> Finding:
+def _run_to_run(candidate: Judged, baseline: Judged, primary: Primary, level: float) -> RunToRun:
+    """The spread of either block, and from three replicates on the interval that allows for it."""
+    pairs = primary_pairs(primary)
+    spreads = [paired_spread(judge.tables, pairs) for judge in (candidate, baseline)]
+    runs = list(zip(candidate.tables, baseline.tables, strict=False))
+    together = len(candidate.tables) == len(baseline.tables) >= FEWEST_RUNS
+    interval = None
+    if together and primary != "detection_at_cap":
+        sums = [difference(ours, theirs, pairs).sums for ours, theirs in runs]
+        if sums[0].clusters > 1:
+            crossed = CrossedSums(np.array([one.sums for one in sums]), sums[0].sizes)
+            interval = crossed_interval(crossed, level=level)
+    return RunToRun(winner=spreads[0], baseline=spreads[1], interval=interval)
+
+
+def _counted(data: Difference, settings: GateSettings, alpha: float) -> Consultations:
+    sums = data.sums if data.n else None
+    differing = 0
+    if sums is not None:
+        differing = int((np.abs(sums.sums - settings.bar * sums.sizes) > SAME).sum())
+    return Consultations(
+        have=data.consultations,
+        effective=0.0 if sums is None else sums.effective,
+        differing=differing,
+        least_differing=ceil(log2(1 / alpha)),
+        needed_for_observed=_needed(data, data.estimate or 0.0, settings, alpha),
+        needed_for_hoped=_needed(data, settings.hoped_gain, settings, alpha),
+        hoped_gain=settings.hoped_gain,
+    )
+
+
+def _too_few(counted: Consultations, settings: GateSettings) -> str | None:
+    few = (counted.effective or 0.0) < settings.min_effective
+    alike = (counted.differing or 0) < (counted.least_differing or 0)
+    return "gate:too_few" if settings.min_effective and (few or alike) else None
+
+
+def _within_noise(found: RunToRun, settings: GateSettings) -> str | None:
+    interval = found.interval
+    if interval is None or settings.rule in UNTESTED:
+        return None
+    inside = settings.goal != "equivalent" or interval.high < settings.margin
+    return None if interval.low > settings.bar and inside else "gate:noise"
+
+
+def _harmed(sides: tuple[SideVerdict, ...], settings: GateSettings) -> str | None:
+    cleared = settings.sides == "require_cleared"
+    against = [
+        side.measure
+        for side in sides
+        if side.state is SideState.HARM or (cleared and side.state is not SideState.CLEARED)
+    ]
+    return f"side:{against[0]}" if against else None
+
+
+def _finding(
+    interval: Interval | None, settings: GateSettings, *, shown: bool, tested: bool
+) -> Finding:
+    """What is shown; never the opposite of what the rule says."""
     if interval is None:
         return Finding.COULD_NOT_BE_SEEN
-    if interval.low > settings.margin:
+    above = interval.low > 0 or (settings.goal == "superior" and tested and settings.margin >= 0)
+    if shown and above and (tested or interval.low > max(0.0, settings.margin)):
         return Finding.BETTER
-    if interval.high < min(0.0, settings.margin):
+    if shown and tested:
+        return Finding.EQUIVALENT if settings.goal == "equivalent" else Finding.NOT_WORSE
+    if interval.high < min(0.0, settings.bar):
         return Finding.WORSE
     if interval.high < settings.hoped_gain:
         return Finding.NO_BETTER
@@ -180,7 +293,7 @@ def _finding(interval: Interval | None, settings: GateSettings) -> Finding:
 
 
 def _needed(data: Difference, effect: float, settings: GateSettings, alpha: float) -> int | None:
-    return consultations_needed(data, effect, margin=settings.margin, alpha=alpha)
+    return consultations_needed(data, effect, margin=settings.bar, alpha=alpha)
 
 
 def _minus(ours: float | None, theirs: float | None) -> float | None:

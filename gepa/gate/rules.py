@@ -6,7 +6,7 @@ at `alpha` against `margin`; an interval has level 1 - 2 alpha.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import scipy
@@ -21,6 +21,7 @@ from heldout.gepa.statistics.intervals.resampling import (
     generator,
     sign_flip,
 )
+from heldout.gepa.statistics.tests.studentised import StudentisedFlip, sign_patterns
 
 UNTESTED = frozenset({"point"})
 """Rules without a p, which no adjustment for several tests can touch."""
@@ -41,6 +42,27 @@ class Rule(Protocol):
 
     def verdict(self, difference: Difference, *, alpha: float, margin: float) -> RuleVerdict:
         """Judge `difference` one-sided at `alpha`; without items no rule ships."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudentisedRule:
+    """Ships when the studentised sign-flip test is significant; its interval is the inversion."""
+
+    seed: int
+    patterns: int = RESAMPLES
+
+    def verdict(self, difference: Difference, *, alpha: float, margin: float) -> RuleVerdict:
+        """See Rule; without spread between consultations it is the exact bound of the interval."""
+        plain = IntervalRule().verdict(difference, alpha=alpha, margin=margin)
+        if not difference.n or not float(difference.sums.standard_error) > NO_SPREAD:
+            return plain
+        data = difference.sums
+        rng = generator(self.seed, "gate", "studentised")
+        test = StudentisedFlip(data, sign_patterns(data.clusters, rng, self.patterns))
+        p, found = test.p(margin), test.interval(1 - 2 * alpha)
+        # The end is found by halving, which may leave it a hair on the other side of the margin.
+        low = max(found.low, margin) if p <= alpha else min(found.low, margin)
+        return RuleVerdict("studentised", p <= alpha, replace(found, low=low), p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +129,7 @@ class PointRule:
 def all_rules(seed: int) -> dict[RuleName, Rule]:
     """Every rule by the name it has in a configuration."""
     return {
+        "studentised": StudentisedRule(seed),
         "interval": IntervalRule(),
         "bootstrap": BootstrapRule(seed),
         "permutation": PermutationRule(seed),

@@ -11,9 +11,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from heldout.gepa.settings import RuleName
-from heldout.gepa.statistics.intervals.interval import ClusterSums, t_ends
+from heldout.gepa.statistics.intervals.interval import NO_SPREAD, ClusterSums, t_ends
 from heldout.gepa.statistics.intervals.resampling import cluster_weights
 from heldout.gepa.statistics.table import BoolArray, FloatArray
+from heldout.gepa.statistics.tests.studentised import (
+    flipped_statistics,
+    sign_patterns,
+    upper_p,
+)
 
 BLOCK = 200
 """Data sets that share one resampling matrix."""
@@ -55,6 +60,16 @@ def _interval(
     return np.asarray(t_ends(data, level=1 - 2 * alpha)[0] > margin, dtype=np.bool_)
 
 
+def _studentised(
+    data: ClusterSums, rng: np.random.Generator, alpha: float, margin: float, patterns: int
+) -> BoolArray:
+    signs = sign_patterns(data.clusters, rng, patterns)
+    p = upper_p(flipped_statistics(data, signs, margin))
+    # Without any spread the gate goes by the exact bound, as the interval rule does.
+    plain = _interval(data, rng, alpha, margin, patterns)
+    return np.where(data.standard_error > NO_SPREAD, p <= alpha, plain)
+
+
 def _bootstrap(
     data: ClusterSums, rng: np.random.Generator, alpha: float, margin: float, resamples: int
 ) -> BoolArray:
@@ -82,6 +97,7 @@ def _blocks(data: ClusterSums) -> Iterator[ClusterSums]:
 
 
 SIMULATED = {
+    "studentised": _studentised,
     "point": _point,
     "interval": _interval,
     "bootstrap": _bootstrap,

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from heldout.gepa.record.events import Deterministic
 from heldout.gepa.record.kinds import EventKind
 from heldout.gepa.record.remarks import Remark
+from heldout.gepa.settings import as_meant_before
 
 EventBody = Deterministic | Remark
 """What an event holds."""
@@ -56,9 +57,12 @@ def encode(body: EventBody) -> dict[str, Any]:
 def decode(kind: EventKind, body: Mapping[str, Any]) -> EventBody:
     """The event that a line holds, of this version or an older one.
 
-    A field that older versions did not record has its default. Raises ValueError for anything that
+    A field that older versions did not record has its default, a setting the meaning it had then.
+    Raises ValueError for anything that
     is no event of this kind.
     """
+    if kind is EventKind.SETTINGS:
+        body = as_meant_before(body)
     found: EventBody = _adapter(BODIES[kind]).validate_python(body)
     return found
 

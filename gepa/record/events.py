@@ -229,7 +229,7 @@ class CandidateEvent:
 
     def on_accept(self, primary: Primary) -> float | None:
         """A paired figure on accept, None where there is none."""
-        return None if self.accept is None else self.accept.paired(primary)
+        return None if self.accept is None else self.accept.primary(primary)
 
 
 @dataclass(frozen=True, kw_only=True)

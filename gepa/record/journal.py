@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from heldout.gepa.record.codec import Event, EventBody, decode, encode
-from heldout.gepa.record.events import Deterministic
+from heldout.gepa.record.events import Deterministic, EmissionEvent, GateEvent
 from heldout.gepa.record.kinds import EventKind
 from heldout.gepa.record.remarks import Remark
 from heldout.splits.chain import ChainedLine, ChainFile, LineChanged
@@ -76,6 +76,11 @@ def read_journal(path: Path) -> list[Event]:
     return ChainFile(path, EventLines()).read()
 
 
+def torn_bytes(journal: Path) -> int:
+    """Length of what stands behind the last line end; 0 for a whole journal or none."""
+    return len(journal.read_bytes().rpartition(b"\n")[2]) if journal.is_file() else 0
+
+
 def _hash(index: int, time: str, kind: str, body: str, prev: str) -> str:
     """Hash of one line; `body` is its canonical JSON."""
     return sha256_text(f"{prev}\n{index}\n{time}\n{kind}\n{body}")
@@ -133,7 +138,7 @@ class RunJournal:
         if recorded is None:
             self._write(event)
             return
-        if encode(recorded.body) != encode(event):
+        if compared(recorded.body) != compared(event):
             raise JournalMismatch(recorded.index, recorded.kind, _difference(recorded.body, event))
         self._tell(recorded, True)
 
@@ -173,10 +178,31 @@ class RunJournal:
             observer(event, replayed)
 
 
+PROSE = frozenset({"sentences", "caveats", "warnings"})
+"""Fields in words, which another version may choose otherwise."""
+
+DECIDED = frozenset(
+    {"decision", "reason", "rule", "difference", "heldout", "winner_minus_baseline", "word_count"}
+)
+"""What of a decision has to come out alike; what else it tells follows from these and the rest."""
+
+
+def compared(event: EventBody) -> dict[str, Any]:
+    """What of an event a replay holds against the record: everything but words, and of the gate
+    event the decision with its figures, so that a later version may say more of them."""
+    body = encode(event)
+    if isinstance(event, GateEvent):
+        return {key: value for key, value in body.items() if key in DECIDED}
+    if isinstance(event, EmissionEvent):
+        # `verify` holds the card against its hash; a later version's card tells more.
+        return {key: value for key, value in body.items() if key != "card_sha256"}
+    return {key: value for key, value in body.items() if key not in PROSE}
+
+
 def _difference(recorded: EventBody, computed: EventBody) -> str:
     if recorded.event_kind != computed.event_kind:
         return f"the run now computes a {computed.event_kind} event"
-    before, now = encode(recorded), encode(computed)
+    before, now = compared(recorded), compared(computed)
     keys = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
     return ", ".join(
         f"{key}: {_short(before.get(key))} on record, {_short(now.get(key))} now"

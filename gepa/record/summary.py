@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from heldout.gepa.gate.reasons import reason_words
 from heldout.gepa.record.events import LeftOutEvent, MeasuresPair
 from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.intervals.interval import Interval
@@ -14,14 +15,6 @@ MEANING = {
     "emitted": "emitted: held-out data agrees",
     "refused": "refused",
     "not_confirmed": "not confirmed",
-}
-REASONS = {
-    "gate": "the held-out difference does not pass the gate",
-    "drift": "the baseline scored differently when judged again",
-    "exploratory": "the planned looks were used up, so the run is exploratory",
-    "no_proposal": "no proposal of the reflector was usable, so nothing was searched",
-    "seed_won": "a seed won on accept, there is nothing to confirm",
-    "pre_gate": "accept showed no gain, so the held-out look was not bought",
 }
 NOT_REAL = "no figure here is about a real one"
 SIMULATED = f"simulated models: {NOT_REAL}"
@@ -97,9 +90,7 @@ def decision_sentence(decision: str, reason: str | None) -> str:
     """The decision with its reason in one sentence."""
     if reason is None:
         return MEANING[decision]
-    harmed = reason.removeprefix("side:").replace("_", " ")
-    told = REASONS.get(reason, f"harm is shown on a side condition ({harmed})")
-    return f"{MEANING[decision]}: {told}"
+    return f"{MEANING[decision]}: {reason_words(reason)}"
 
 
 def left_out_in_words(left_out: Sequence[LeftOutEvent]) -> list[str]:
@@ -137,6 +128,6 @@ def figures_in_words(
 
 
 def _pair(found: MeasuresPair, primary: Primary) -> str:
-    values = (found.baseline.paired(primary), found.winner.paired(primary))
+    values = (found.baseline.primary(primary), found.winner.primary(primary))
     shown = ["n/a" if value is None else f"{value:.3f}" for value in values]
     return f"{primary.replace('_', ' ')} {shown[0]} (baseline) to {shown[1]} (winner)"

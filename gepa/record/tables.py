@@ -33,7 +33,7 @@ def candidates_frame(candidates: Iterable[CandidateEvent], primary: Primary) -> 
             "status": str(c.status),
             "reason": c.reason,
             "reward_gain": c.minibatch and c.minibatch.child_reward - c.minibatch.parent_reward,
-            "accept": c.accept and c.accept.paired(primary),
+            "accept": c.accept and c.accept.primary(primary),
             "length": c.length,
             "block": c.block,
         }

@@ -68,6 +68,16 @@ class Difference:
         """Values summed by consultation."""
         return ClusterSums.of(self.values, self.cluster)
 
+    def mirrored(self) -> Difference:
+        """The same with the sides exchanged: baseline minus candidate."""
+        return replace(
+            self,
+            candidate=self.baseline,
+            baseline=self.candidate,
+            candidate_scale=self.baseline_scale,
+            baseline_scale=self.candidate_scale,
+        )
+
     def jointly_answered(self) -> Difference:
         """The items that both sides answered in every replicate."""
         keep = self.joint

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
+from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.agreement.replicates import paired_spread
 from heldout.gepa.statistics.judged import Flags, Judged
 from heldout.gepa.statistics.rates.counts import Count
@@ -37,9 +37,11 @@ class Measures:
     swept: Swept
     violations: Count
 
-    def paired(self, measure: Literal["paired_omissions", "paired_commissions"]) -> float | None:
-        """One of the two paired figures, by its name."""
-        return getattr(self, measure)  # type: ignore[no-any-return]
+    def primary(self, measure: Primary) -> float | None:
+        """The figure of a primary measure: a paired one, or detection at the frozen threshold."""
+        if measure == "detection_at_cap":
+            return None if self.at_threshold is None else self.at_threshold.detection.rate
+        return self.paired_omissions if measure == "paired_omissions" else self.paired_commissions
 
 
 def measures_of_table(

@@ -32,6 +32,7 @@ SMALL: dict[str, Any] = {
         },
     ],
     "search": {"iterations": 5, "stall": 100, "merge_from": 3, "merge_probability": 1.0},
+    "gate": {"min_effective": 0},  # a handful of consultations decides nothing otherwise
     "tracking": {"enabled": False},
 }
 

@@ -62,6 +62,11 @@ class ClusterSums:
         return int(self.sums.shape[-1])
 
     @property
+    def effective(self) -> float:
+        """Effective number of consultations of one data set: (sum of sizes)^2 / sum of squares."""
+        return float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
+
+    @property
     def mean(self) -> FloatArray:
         """The ratio estimate: all sums over all sizes, shape (…)."""
         return np.asarray(self.sums.sum(axis=-1) / self.sizes.sum(axis=-1))
@@ -96,9 +101,17 @@ def cluster_t(
     consultation says nothing about the others: the interval is all of `bounds`. None without
     values.
     """
-    if not values.size:
-        return None
-    data = ClusterSums.of(values, cluster)
+    return (
+        cluster_interval(ClusterSums.of(values, cluster), level=level, bounds=bounds)
+        if values.size
+        else None
+    )
+
+
+def cluster_interval(
+    data: ClusterSums, *, level: float = 0.95, bounds: tuple[float, float] = SIGNED_UNIT
+) -> Interval:
+    """`cluster_t` of sums by consultation, one consultation or more."""
     estimate = float(data.mean)
     if data.clusters < 2:
         return Interval(estimate, *bounds, level, "none (one consultation)")

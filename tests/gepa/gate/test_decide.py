@@ -40,16 +40,17 @@ def mixed(winning, losing, tying=0):
 def test_a_clear_gain_without_shown_harm_is_emitted():
     found = gate(BETTER, SAME)
     assert (found.decision, found.reason, found.finding) == ("emitted", None, Finding.BETTER)
-    assert [v.rule for v in found.verdicts] == ["interval", "bootstrap", "permutation", "point"]
+    rules = ["studentised", "interval", "bootstrap", "permutation", "point"]
+    assert [v.rule for v in found.verdicts] == rules
     assert all(v.ships for v in found.verdicts)
     assert found.difference.level == pytest.approx(0.95)
     assert found.largest_gain_not_excluded == found.difference.high
 
 
 def test_no_gain_is_refused_by_the_gate():
-    found = gate(SAME, SAME)
+    found = gate(*mixed(10, 8, 2))
     assert (found.decision, found.reason) == ("refused", "gate")
-    assert found.verdict.rule == "interval"
+    assert found.verdict.rule == "studentised"
     assert found.finding is Finding.COULD_NOT_BE_SEEN
 
 
@@ -73,7 +74,9 @@ def test_shown_harm_on_a_side_measure_refuses_and_is_named():
 
 
 def test_the_gate_comes_before_the_side_conditions():
-    assert gate(many(60, 9, addition=9.5), many(60, 9)).reason == "gate"
+    ours, theirs = mixed(30, 30)
+    harmed = with_scores(ours, [9.5 if s == 4 else s for s in ours.scores])
+    assert gate(harmed, theirs).reason == "gate"
 
 
 def test_the_other_paired_measure_is_the_side_condition():
@@ -202,12 +205,19 @@ class TestFamily:
     def test_holm_takes_back_what_does_not_survive(self):
         # p of the weaker target lies between 0.0125 and 0.025: it ships alone, not beside another
         # that fails.
-        weak = gate(*mixed(9, 2, 9))
+        weak = gate(*mixed(9, 2, 9), GateSettings(rule="interval"))
+        none = gate(SAME, SAME, GateSettings(rule="interval"))
+        strong = gate(BETTER, SAME, GateSettings(rule="interval"))
         assert 0.0125 < weak.verdict.p < 0.025
         assert weak.decision == "emitted"
-        beside_failure = decide_family({"weak": weak, "none": gate(SAME, SAME)})
-        assert beside_failure["weak"].reason == "gate"
-        beside_success = decide_family({"weak": weak, "strong": gate(BETTER, SAME)})
+        beside_failure = decide_family({"weak": weak, "none": none})["weak"]
+        assert (beside_failure.reason, beside_failure.finding) == (
+            "gate:family",
+            Finding.COULD_NOT_BE_SEEN,
+        )
+        assert [member.name for member in beside_failure.family] == ["weak", "none"]
+        assert beside_failure.family[0].adjusted == pytest.approx(2 * weak.verdict.p)
+        beside_success = decide_family({"weak": weak, "strong": strong})
         assert [d.decision for d in beside_success.values()] == ["emitted", "emitted"]
 
     def test_the_point_rule_has_no_p_and_is_left_alone(self):
@@ -223,13 +233,124 @@ class TestFamily:
             decide_family({"a": gate(BETTER, SAME), "b": gate(BETTER, SAME, planned_looks=2)})
 
 
+class TestTooFew:
+    def test_a_perfect_result_on_few_consultations_is_refused_with_that_reason(self):
+        found = gate(many(11, 8), many(11, 9))
+        assert (found.decision, found.reason) == ("refused", "gate:too_few")
+        assert found.finding is not Finding.BETTER
+        assert (
+            found.sentences[0] == "refused: the held-out consultations are too few for any decision"
+        )
+        assert "11.0 effective consultations of 11" in found.sentences[1]
+        assert gate(many(12, 8), many(12, 9)).decision == "emitted"
+
+    def test_one_huge_consultation_is_not_many(self):
+        scores = [(9, [("omit", 8)] * (60 if k == 0 else 1)) for k in range(40)]
+        ours = build(*scores)
+        theirs = with_scores(ours, [9 for _ in ours.scores])
+        found = gate(ours, theirs)
+        assert found.consultations.have == 40
+        assert found.consultations.effective == pytest.approx(99**2 / (60**2 + 39))
+        assert found.reason == "gate:too_few"
+
+    def test_five_that_differ_cannot_reach_the_level(self):
+        assert gate(*mixed(5, 0, 30)).reason == "gate:too_few"
+        assert gate(*mixed(6, 0, 30)).decision == "emitted"
+        assert gate(*mixed(6, 0, 30), planned_looks=2).reason == "gate:too_few"
+
+    def test_the_floor_is_a_setting_on_record(self):
+        assert gate(many(4, 8), many(4, 9), GateSettings(min_effective=0)).reason != "gate:too_few"
+
+
+class TestRunToRun:
+    def test_a_run_that_moves_as_a_whole_is_noise(self):
+        # Two runs win in most consultations, the third in few: the runs differ, not the blocks.
+        ours, theirs = mixed(34, 2, 4)
+        poor = with_scores(ours, [9 if s == 8 else s for s in ours.scores])
+        found = decide(
+            Judged((ours, ours, poor)),
+            Judged((theirs,) * 3),
+            GateSettings(),
+            primary="paired_omissions",
+            seed=1,
+        )
+        assert found.verdict.ships
+        assert found.reason == "gate:noise"
+        assert found.finding is not Finding.BETTER
+        assert found.run_to_run.interval.low < 0
+
+    def test_below_three_replicates_the_missing_part_is_said(self):
+        assert any(
+            "run-to-run noise is not in the interval" in s for s in gate(BETTER, SAME).sentences
+        )
+        three = decide(
+            Judged((BETTER,) * 3),
+            Judged((SAME,) * 3),
+            GateSettings(),
+            primary="paired_omissions",
+            seed=1,
+        )
+        assert three.decision == "emitted"
+        assert any("with run-to-run noise" in line for line in three.sentences)
+
+
+class TestGoals:
+    def test_better_is_said_only_where_zero_is_excluded(self):
+        goal = GateSettings(goal="non_inferior", margin=0.3)
+        found = gate(*mixed(20, 20, 40), goal)
+        assert (found.decision, found.finding) == ("emitted", Finding.NOT_WORSE)
+        assert gate(*mixed(40, 0, 10), goal).finding is Finding.BETTER
+        assert gate(*mixed(0, 40, 10), goal).decision == "refused"
+
+    def test_equivalence_needs_both_sides(self):
+        goal = GateSettings(goal="equivalent", margin=0.2)
+        assert gate(*mixed(20, 20, 80), goal).finding is Finding.EQUIVALENT
+        assert gate(*mixed(100, 0, 10), goal).reason == "gate"
+        assert gate(*mixed(0, 100, 10), goal).reason == "gate"
+
+    @pytest.mark.parametrize("goal", ["non_inferior", "equivalent"])
+    def test_a_goal_with_a_margin_needs_one(self, goal):
+        with pytest.raises(ValueError, match="needs a margin above 0"):
+            GateSettings(goal=goal)
+
+    def test_the_pre_gate_follows_the_goal(self):
+        loses = [Judged.once(table) for table in mixed(9, 10, 21)]
+        buys = [
+            pre_gate(*loses, settings, primary="paired_omissions").buys
+            for settings in (GateSettings(), GateSettings(goal="non_inferior", margin=0.1))
+        ]
+        assert buys == [False, True]
+
+    def test_what_is_not_cleared_refuses_where_that_is_asked(self):
+        assert gate(BETTER, SAME).decision == "emitted"
+        strict = GateSettings(sides="require_cleared", side_margins=SideMargins(commissions=0.01))
+        assert gate(BETTER, SAME, strict).reason.startswith("side:")
+
+
+class TestFindings:
+    @given(table_pairs())
+    @settings(max_examples=40, deadline=None)
+    def test_a_finding_never_contradicts_the_rule(self, pair):
+        for rule in ("studentised", "interval", "bootstrap", "permutation"):
+            found = gate(*pair, GateSettings(rule=rule, min_effective=0))
+            assert found.verdict.ships == (found.finding is Finding.BETTER)
+
+    def test_rules_that_disagree_are_named_and_the_chosen_one_decides(self):
+        found = gate(*mixed(9, 2, 9), GateSettings(rule="interval"))
+        assert found.decision == "emitted"
+        assert "studentised" in found.disagreeing
+        assert any(
+            line.startswith("the rules disagree: interval ships") for line in found.sentences
+        )
+
+
 class TestSettings:
     adapter = TypeAdapter(GateSettings)
 
     def test_defaults_are_the_design(self):
         found = self.adapter.validate_python({})
         assert (found.rule, found.margin, found.alpha, found.pre_gate) == (
-            "interval",
+            "studentised",
             0.0,
             0.025,
             "above",

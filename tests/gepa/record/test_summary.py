@@ -14,8 +14,8 @@ from heldout.gepa.record.summary import card, decision_sentence
     [
         ("emitted", None, "emitted: held-out data agrees"),
         ("refused", "gate", "refused: the held-out difference does not pass the gate"),
-        ("refused", "side:false_alarms", "side condition (false alarms)"),
-        ("not_confirmed", "seed_won", "a seed won on accept"),
+        ("refused", "side:false_alarms", "a side condition refuses it (false alarms)"),
+        ("not_confirmed", "seed_won", "no proposal beat the seeds on accept"),
     ],
 )
 def test_a_decision_comes_with_its_reason(decision, reason, expected) -> None:
