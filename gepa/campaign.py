@@ -16,7 +16,7 @@ from typing import Any
 
 from heldout.gepa.acceptance import Acceptance
 from heldout.gepa.candidates import Candidate, Origin, Pool, Status
-from heldout.gepa.confirmation import HeldoutJudge, HeldoutScores
+from heldout.gepa.confirmation import BaselineBefore, HeldoutJudge, HeldoutScores
 from heldout.gepa.emission import emit, withdraw
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion
 from heldout.gepa.frontier import Frontier, valuation
@@ -274,13 +274,20 @@ class Campaign:
             return CampaignResult(winner, reason, refusal="pre_gate")
         assert winner.block is not None  # entered candidates keep their text
         confirmation = self.heldout.winner(
-            self.evaluator, winner.id, winner.block, (self._baseline_block(), baseline)
+            self.evaluator,
+            winner.id,
+            winner.block,
+            BaselineBefore(self._baseline_block(), baseline),
         )
+        beside = confirmation.again
         baseline = baseline.without(self.left_out)
+        if beside is not None and self.confirm.baseline == "concurrent":
+            baseline, beside = beside, baseline
         self._phase(Phase.GATE)
         found = HeldoutResult(
             confirmation,
             baseline,
+            beside,
             Compared(
                 confirmation.winner.judged(on_accept.winner.threshold),
                 baseline.judged(on_accept.baseline.threshold),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import ceil
+from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion, digest
@@ -16,13 +15,13 @@ from heldout.gepa.settings import ConfirmSettings
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.agreement.replicates import paired_spread
 from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.selection import PairKind
 from heldout.gepa.statistics.table import ScoreTable
-from heldout.splits.benchmark import Note, NoteLabel
+from heldout.gepa.statistics.tests.drift import judge_change
+from heldout.splits.benchmark import NoteLabel
 from heldout.splits.hashing import sha256_text
 from heldout.splits.heldout.looks import LookKind, LookRequest, LookResult, NoteResult, slots
 from heldout.splits.heldout.vault import OpenLook, Vault
-from heldout.splits.randomness import shuffled
-from heldout.students.student import Outcome
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,24 @@ class HeldoutScores:
 
 
 @dataclass(frozen=True)
-class Confirmation:
-    """The winner on held-out.
+class BaselineBefore:
+    """The baseline as it was judged before the search: its block and its scores on held-out."""
 
-    `looks`: looks used on this held-out set up to and with this one. `drift`: how far the
-    baseline moved when judged afresh, None where another run had bought the look.
+    block: str
+    scores: HeldoutScores
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """The winner on held-out, and the baseline judged again.
+
+    `again` is None where another run had bought the look and stored no second judging. `looks`:
+    looks used on this held-out set up to and with this one. `drift`: how far the baseline moved
+    between its two judgings, None without the second.
     """
 
     winner: HeldoutScores
+    again: HeldoutScores | None
     looks: int
     exploratory: bool
     drift: DriftEvent | None
@@ -59,8 +68,9 @@ class Confirmation:
 class HeldoutJudge:
     """Judges blocks on held-out at the confirm settings, each time as a look through the vault.
 
-    `fresh` judges under an occasion of its own, so that the drift check buys its calls anew.
-    `look_settings` is everything beside block and target that moves a score.
+    `fresh` judges under an occasion of its own, so that a second judging buys its calls anew.
+    `look_settings` is everything beside block and target that moves a score. `pairs` are those of
+    the primary measure, whose paired figure the drift check watches.
     """
 
     vault: Vault
@@ -71,6 +81,7 @@ class HeldoutJudge:
     score_range: tuple[float, float]
     target: str
     look_settings: Mapping[str, Any]
+    pairs: PairKind
 
     @property
     def planned_looks(self) -> int:
@@ -83,23 +94,37 @@ class HeldoutJudge:
             return self._judge(evaluator, block, look, Purpose.BASELINE, None)
 
     def winner(
-        self, evaluator: Evaluator, candidate: str, block: str, baseline: tuple[str, HeldoutScores]
+        self, evaluator: Evaluator, candidate: str, block: str, before: BaselineBefore
     ) -> Confirmation:
-        """Judge the winner, and `confirm.drift_share` of the notes again under the baseline block.
+        """Judge the winner, and the baseline again in full; both are one look.
 
-        `baseline` is its block and its scores on held-out. Raises LooksSpent beyond the plan.
+        Concurrent: both afresh and beside each other, call by call. Raises LooksSpent beyond the
+        plan.
         """
         with self.vault.look(self._request(LookKind.WINNER, block)) as look:
-            side = self._judge(evaluator, block, look, Purpose.CONFIRM, candidate)
+            again: HeldoutScores | None
+            if look.own:
+                winner, again = self._both(evaluator, candidate, block, before.block, look)
+            else:
+                occasion = Occasion(Purpose.CONFIRM, "heldout", candidate)
+                winner = self._from_stored(evaluator, look, occasion)
+                again = self._again_from_stored(evaluator, look, before.block)
+            drift = None
+            if again is not None:
+                drift = self._drift(before.scores.without(evaluator.left_out), again)
             return Confirmation(
-                winner=side,
+                winner=winner,
+                again=again,
                 looks=self._ordinal(look),
                 exploratory=look.look.exploratory,
-                drift=self._drift(look.notes, *baseline) if look.own else None,
+                drift=drift,
             )
 
     def _request(self, kind: LookKind, block: str) -> LookRequest:
-        return LookRequest(kind, self.target, sha256_text(block), self.look_settings)
+        settings = dict(self.look_settings)
+        if kind is LookKind.WINNER and self.settings.baseline == "concurrent":
+            settings["baseline"] = "concurrent"
+        return LookRequest(kind, self.target, sha256_text(block), settings)
 
     def _judge(
         self,
@@ -120,12 +145,31 @@ class HeldoutJudge:
             )
             for replicate in range(self.settings.replicates)
         ]
-        tables = tuple(evaluator.left_out.table(e.table) for e in evaluations)
-        look.close(_result(evaluations, tables, self.vault.labels))
-        flags = [e.flags for e in evaluations]
-        return HeldoutScores(
-            tables, None if None in flags else tuple(f for f in flags if f is not None)
-        )
+        look.close(_result(evaluations, evaluator.left_out, self.vault.labels))
+        return _scores(evaluations, evaluator.left_out)
+
+    def _both(
+        self, evaluator: Evaluator, candidate: str, winner: str, baseline: str, look: OpenLook
+    ) -> tuple[HeldoutScores, HeldoutScores]:
+        """Winner and baseline of an own look, which is closed with both."""
+        ours, theirs = [], []
+        samples = self.settings.samples
+        for replicate in range(self.settings.replicates):
+            again = Occasion(Purpose.DRIFT, "heldout", replicate=replicate)
+            won = Occasion(Purpose.CONFIRM, "heldout", candidate, replicate=replicate)
+            if self.settings.baseline == "concurrent":
+                # The baseline first: what fails under it leaves the figures of both.
+                asked = {baseline: again, winner: won}
+                second, first = self.fresh.judge_together(asked, look.notes, samples=samples)
+            else:
+                first = evaluator.judge(winner, look.notes, won, samples=samples)
+                second = self.fresh.judge(baseline, look.notes, again, samples=samples)
+            ours.append(first)
+            theirs.append(second)
+        left_out = evaluator.left_out
+        closed = _result(ours, left_out, self.vault.labels)
+        look.close(replace(closed, baseline=_results(theirs, self.vault.labels)))
+        return _scores(ours, left_out), _scores(theirs, left_out)
 
     def _from_stored(
         self, evaluator: Evaluator, look: OpenLook, occasion: Occasion
@@ -134,12 +178,37 @@ class HeldoutJudge:
         stored = look.stored
         assert stored is not None  # the vault hands out a look of others only when it is closed
         if occasion.purpose is Purpose.BASELINE:
-            self._left_out_there(evaluator.left_out, look, stored)
+            self._left_out_there(evaluator.left_out, look, stored.notes)
+        elif stored.baseline is not None:
+            self._left_out_there(evaluator.left_out, look, stored.baseline)
+        return self._on_record(evaluator, look, occasion, stored.notes, look.look.block_sha256)
+
+    def _again_from_stored(
+        self, evaluator: Evaluator, look: OpenLook, block: str
+    ) -> HeldoutScores | None:
+        """The baseline's second judging as another run bought it beside its winner."""
+        stored = look.stored
+        assert stored is not None  # as above
+        if stored.baseline is None:
+            return None
+        occasion = Occasion(Purpose.DRIFT, "heldout")
+        return self._on_record(evaluator, look, occasion, stored.baseline, sha256_text(block))
+
+    def _on_record(
+        self,
+        evaluator: Evaluator,
+        look: OpenLook,
+        occasion: Occasion,
+        notes: Mapping[str, tuple[NoteResult, ...]],
+        block_sha256: str,
+    ) -> HeldoutScores:
+        """Results of another run as this run's evaluations, one a replicate."""
+        assert look.stored is not None  # the caller has looked
         labels = [label for label in self.vault.labels if evaluator.left_out.keeps(label)]
-        runs = range(len(next(iter(stored.notes.values()))))
+        runs = range(len(next(iter(notes.values()))))
         tables = []
         for replicate in runs:
-            results = {label.id: stored.notes[label.id][replicate] for label in labels}
+            results = {label.id: notes[label.id][replicate] for label in labels}
             scores = {id_: result.score for id_, result in results.items()}
             tables.append(ScoreTable.of(labels, scores))
             self.journal.append(
@@ -150,24 +219,26 @@ class HeldoutJudge:
                     iteration=occasion.iteration,
                     replicate=replicate,
                     samples=self.settings.samples,
-                    block_sha256=look.look.block_sha256,
+                    block_sha256=block_sha256,
                     frame_sha256=evaluator.student.frame.sha256,
                     budget=evaluator.budget,
                     scores=scores,
                     flagged=tuple(id_ for id_, result in results.items() if result.flag),
                     violations={i: r.outcome for i, r in results.items() if r.score is None},
                     facts_sha256=None,
-                    calls_sha256=stored.calls_sha256,
+                    calls_sha256=look.stored.calls_sha256,
                     spent=Spent(),
                     bought_by=look.look.run,
                 )
             )
-        return HeldoutScores(tuple(tables), _stored_flags(labels, stored, len(runs)))
+        return HeldoutScores(tuple(tables), _stored_flags(labels, notes, len(runs)))
 
-    def _left_out_there(self, left_out: LeaveOut, look: OpenLook, stored: LookResult) -> None:
+    def _left_out_there(
+        self, left_out: LeaveOut, look: OpenLook, notes: Mapping[str, tuple[NoteResult, ...]]
+    ) -> None:
         """What failed under the baseline when another run bought the look leaves here too."""
-        for id_, results in stored.notes.items():
-            if all(result.outcome != LEFT_OUT for result in results):
+        for id_, results in notes.items():
+            if id_ in left_out.gone or all(result.outcome != LEFT_OUT for result in results):
                 continue
             left_out.gone.add(id_)
             self.journal.append(
@@ -196,48 +267,58 @@ class HeldoutJudge:
         )
         return slots(opened[: place + 1])
 
-    def _drift(self, notes: Sequence[Note], block: str, side: HeldoutScores) -> DriftEvent:
-        """The baseline judged afresh on a seeded share of the notes, beside its stored scores."""
-        count = ceil(self.settings.drift_share * len(notes))
-        drawn = set(shuffled(sorted(note.id for note in notes), self.seed, "drift")[:count])
-        chosen = [note for note in self.fresh.left_out.kept(notes) if note.id in drawn]
-        if not chosen:
-            return DriftEvent(notes=0, mean_change=None, refuses=False)
-        occasion = Occasion(Purpose.DRIFT, "heldout")
-        again = self.fresh.judge(block, chosen, occasion, samples=self.settings.samples)
-        low, high = self.score_range
-        stored = side.tables[0]
-        moved = [
-            _moved(again.scores[n.id], stored.scores[stored.position[n.id]], high - low)
-            for n in chosen
-            if again.violations.get(n.id) != Outcome.UNANSWERED
-        ]
-        mean = round(sum(moved) / len(moved), 9) if moved else 0.0
-        level = self.settings.drift_level
-        found = DriftEvent(notes=len(moved), mean_change=mean, level=level, refuses=mean > level)
+    def _drift(self, before: HeldoutScores, again: HeldoutScores) -> DriftEvent:
+        """Did the judge move between the two judgings of the baseline? Put on record."""
+        change = judge_change(
+            before.tables,
+            again.tables,
+            select=self.pairs,
+            score_range=self.score_range,
+            seed=self.seed,
+        )
+        found = DriftEvent(
+            notes=change.notes,
+            mean_change=_rounded(change.mean_change),
+            score_p=_rounded(change.score_p),
+            credit_change=_rounded(change.credit_change),
+            credit_p=_rounded(change.credit_p),
+            moved=change.moved,
+            refuses=change.moved and self.settings.baseline == "before",
+        )
         self.journal.append(found)
         return found
 
 
-def _moved(now: float | None, before: float | None, width: float) -> float:
-    """Change of one score as a share of its range; an answer that came or went counts in full."""
-    if now is None or before is None:
-        return float(now is not before)
-    return abs(now - before) / width
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 9)
+
+
+def _scores(evaluations: Sequence[Evaluation], left_out: LeaveOut) -> HeldoutScores:
+    flags = [e.flags for e in evaluations]
+    return HeldoutScores(
+        tuple(left_out.table(e.table) for e in evaluations),
+        None if None in flags else tuple(f for f in flags if f is not None),
+    )
 
 
 def _result(
-    evaluations: Sequence[Evaluation], tables: Sequence[ScoreTable], labels: Sequence[NoteLabel]
+    evaluations: Sequence[Evaluation], left_out: LeaveOut, labels: Sequence[NoteLabel]
 ) -> LookResult:
-    notes = {label.id: tuple(_note_result(e, label.id) for e in evaluations) for label in labels}
+    tables = [left_out.table(e.table) for e in evaluations]
     return LookResult(
-        notes,
+        _results(evaluations, labels),
         digest([key for e in evaluations for key in e.calls]),
         figures={
             "paired_omissions": paired_spread(tables, "omission").mean,
             "paired_commissions": paired_spread(tables, "commission").mean,
         },
     )
+
+
+def _results(
+    evaluations: Sequence[Evaluation], labels: Sequence[NoteLabel]
+) -> dict[str, tuple[NoteResult, ...]]:
+    return {label.id: tuple(_note_result(e, label.id) for e in evaluations) for label in labels}
 
 
 def _note_result(evaluation: Evaluation, id_: str) -> NoteResult:
@@ -251,11 +332,10 @@ def _note_result(evaluation: Evaluation, id_: str) -> NoteResult:
 
 
 def _stored_flags(
-    labels: Sequence[NoteLabel], stored: LookResult, replicates: int
+    labels: Sequence[NoteLabel], notes: Mapping[str, tuple[NoteResult, ...]], replicates: int
 ) -> tuple[Mapping[str, bool], ...] | None:
-    if any(r.flag is None for results in stored.notes.values() for r in results):
+    if any(r.flag is None for results in notes.values() for r in results):
         return None
     return tuple(
-        {label.id: bool(stored.notes[label.id][r].flag) for label in labels}
-        for r in range(replicates)
+        {label.id: bool(notes[label.id][r].flag) for label in labels} for r in range(replicates)
     )

@@ -139,16 +139,37 @@ class Evaluator:
         CircuitOpen, InfrastructureFailure) after every call in flight has come back, and
         NotesUnanswered for notes that may not go unanswered; nothing is recorded then.
         """
-        judging = _Judging(block, sha256_text(block), occasion, samples)
+        return self.judge_together({block: occasion}, notes, samples=samples)[0]
+
+    def judge_together(
+        self, blocks: Mapping[str, Occasion], notes: Sequence[Note], *, samples: int
+    ) -> list[Evaluation]:
+        """Judge several blocks, each on its occasion, note by note beside each other.
+
+        Recorded in the order of `blocks`; see `judge`. A note that leaves the figures under one
+        block is in none of those after it.
+        """
+        judgings = [_Judging(b, sha256_text(b), o, samples) for b, o in blocks.items()]
         notes = self.left_out.kept(notes)
-        known = self.left_out.recorded.get(judging.evaluated, {})
-        faults = self._fill(judging, [note for note in notes if note.id not in known])
-        self.left_out.require(faults)
-        absent = [note for note in notes if note.id in known or note.id in faults]
+        wanted = [(j, note) for note in notes for j in judgings if note.id not in self._known(j)]
+        faults = self._fill(wanted)
+        self.left_out.require({note: fault for (_, note), fault in faults.items()})
+        return [self._evaluation(judging, notes, faults) for judging in judgings]
+
+    def _evaluation(
+        self,
+        judging: _Judging,
+        notes: Sequence[Note],
+        faults: Mapping[tuple[str, str], Unanswered],
+    ) -> Evaluation:
+        """The evaluation of what has been judged, put on record."""
+        known, notes = self._known(judging), self.left_out.kept(notes)
+        failed = {note: fault for (sha, note), fault in faults.items() if sha == judging.sha256}
+        absent = [note for note in notes if note.id in known or note.id in failed]
         for note in absent:
-            self._leave(judging, note, notes, faults.get(note.id))
+            self._leave(judging, note, notes, failed.get(note.id))
         missing = unanswered(self.student.frame)
-        answers = {note.id: (missing,) * samples for note in absent}
+        answers = {note.id: (missing,) * judging.samples for note in absent}
         kept = self.left_out.kept(notes)
         evaluation = Evaluation(
             kept, tuple(answers.get(note.id) or self._samples(judging, note) for note in kept)
@@ -156,29 +177,35 @@ class Evaluator:
         self._record(evaluation, judging)
         return evaluation
 
+    def _known(self, judging: _Judging) -> Mapping[str, LeftOutEvent]:
+        """Notes that an earlier session put on record as unanswered, by id."""
+        return self.left_out.recorded.get(judging.evaluated, {})
+
     def _samples(self, judging: _Judging, note: Note) -> tuple[Judgement, ...]:
         return tuple(self._memo[key] for key in judging.keys(note))
 
-    def _fill(self, judging: _Judging, notes: Sequence[Note]) -> dict[str, Unanswered]:
-        """Judge what has not been judged; by note id, why it has no answer.
+    def _fill(self, wanted: Sequence[tuple[_Judging, Note]]) -> dict[tuple[str, str], Unanswered]:
+        """Judge what has not been judged, in this order; by block and note, why it has no answer.
 
         A note of which one sample fails has no judgement at all, so that a resumed run, which does
         not ask it, counts alike.
         """
-        wanted = {key: note for note in notes for key in judging.keys(note)}
-        new = {key: note for key, note in wanted.items() if key not in self._memo}
+        keys = {key: pair for pair in wanted for key in pair[0].keys(pair[1])}
+        new = {key: pair for key, pair in keys.items() if key not in self._memo}
         answers = self._runner.run(
             all_answers(
                 self.student.judge(judging.block, note, self.budget, key[2])
-                for key, note in new.items()
+                for key, (judging, note) in new.items()
             )
         )
         found = dict(zip(new, answers, strict=True))
-        faults = {key[1]: a for key, a in found.items() if isinstance(a, Unanswered)}
-        judged = {k: a for k, a in found.items() if isinstance(a, Judgement) and k[1] not in faults}
+        faults = {key[:2]: a for key, a in found.items() if isinstance(a, Unanswered)}
+        judged = {
+            k: a for k, a in found.items() if isinstance(a, Judgement) and k[:2] not in faults
+        }
         self._memo |= judged
         self._spending.judgements += len(judged)
-        self.unanswered |= faults
+        self.unanswered |= {note: fault for (_, note), fault in faults.items()}
         return faults
 
     def _leave(
@@ -211,7 +238,7 @@ class Evaluator:
         """True if `note` is not answered under the baseline either, which is asked now."""
         if self._baseline is None or judging.block == self._baseline:
             return self._baseline is not None
-        return bool(self._fill(judging.under(self._baseline), [note]))
+        return bool(self._fill([(judging.under(self._baseline), note)]))
 
     def _calls_beside(
         self, judging: _Judging, note: Note, notes: Sequence[Note], *, under_baseline: bool
@@ -222,7 +249,7 @@ class Evaluator:
             found = [self._memo.get(key) for n in leaving for key in judging.keys(n)]
         elif self._baseline is not None and judging.block != self._baseline:
             again = judging.under(self._baseline)
-            self._fill(again, [note])
+            self._fill([(again, note)])
             found = list(self._samples(again, note))
         else:
             found = []

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, AllowInfNan, Strict
 Share = Annotated[float, Interval(ge=0, le=1), AllowInfNan(False)]
 Positive = Annotated[int, Interval(ge=1, le=1_000_000_000), Strict()]
 
+ComparedBaseline = Literal["concurrent", "before"]
 FrontierKind = Literal["win_tie_loss", "raw_reward"]
 Primary = Literal["paired_omissions", "paired_commissions", "detection_at_cap"]
 IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -38,7 +39,10 @@ def one_of(*names: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-BEFORE: Mapping[str, Mapping[str, Any]] = {"gate": {"min_effective": 0.0}}
+BEFORE: Mapping[str, Mapping[str, Any]] = {
+    "confirm": {"baseline": "before"},
+    "gate": {"min_effective": 0.0},
+}
 """What runs meant that began before these settings were there; a new run has the defaults."""
 
 
@@ -94,12 +98,12 @@ class SearchSettings:
 class ConfirmSettings:
     """How baseline and winner are judged on held-out.
 
-    `samples` judgings make one score, `replicates` repeat the whole. `drift_share` of the held-out
-    notes is judged again under the baseline block when the winner is confirmed; a mean absolute
-    change of score beyond `drift_level` of the score range refuses the result.
+    `samples` judgings make one score, `replicates` repeat the whole. When the winner is confirmed
+    the baseline is judged again in full. `baseline`: the winner is compared with that second
+    judging, made beside its own call by call (concurrent), or with the one before the search, and
+    the second shows drift alone (before).
     """
 
     samples: Positive = 1
     replicates: Positive = 1
-    drift_share: Share = 0.1
-    drift_level: Share = 0.1
+    baseline: ComparedBaseline = "concurrent"

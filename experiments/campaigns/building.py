@@ -27,6 +27,7 @@ from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.gepa.campaign import Campaign, Seed
 from heldout.gepa.confirmation import HeldoutJudge
 from heldout.gepa.evaluation import Evaluator
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.leaving_out import LeaveOut
 from heldout.gepa.record.journal import Observer, RunJournal
 from heldout.gepa.record.remarks import OpenedEvent
@@ -48,7 +49,7 @@ from heldout.students.models.chat import ChatModel
 from heldout.students.student import Student
 
 DRIFT = "drift"
-"""Occasion of the calls that the drift check buys afresh."""
+"""Occasion of the calls of a confirmation, which are bought afresh."""
 
 
 @dataclass(frozen=True)
@@ -239,12 +240,20 @@ def _heldout_judge(  # noqa: PLR0913
     config, pin = checked.config, checked.student.pin
     budget = budget_of(config.student)
     afresh = build_student(config, pin, caller, occasion=DRIFT)
+    baseline = next(s.text for s in config.seeds if s.name == config.baseline_name)
     return HeldoutJudge(
         vault=splits.vault,
         settings=config.confirm,
         journal=journal,
         fresh=Evaluator(
-            afresh, budget, runner, journal=journal, spending=spending, left_out=left_out
+            afresh,
+            budget,
+            runner,
+            journal=journal,
+            spending=spending,
+            left_out=left_out,
+            # A failure in a mere drift check leaves no figure.
+            baseline=baseline if config.confirm.baseline == "concurrent" else None,
         ),
         seed=config.seed,
         score_range=student.score_range,
@@ -255,6 +264,7 @@ def _heldout_judge(  # noqa: PLR0913
             "replicates": config.confirm.replicates,
             "seed": config.seed,
         },
+        pairs=primary_pairs(config.search.primary),
     )
 
 

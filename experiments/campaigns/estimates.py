@@ -152,7 +152,6 @@ def _phases(checked: Checked, benchmark: Benchmark) -> dict[str, list[Asked]]:
     count = {name: sum(len(c.notes) for c in found) for name, found in splits.items()}
     batch = minibatch_of(config).largest
     looks = count["heldout"] * confirm.samples * confirm.replicates
-    drift = confirm.drift_share * count["heldout"]
     once = {name: cost[name].consultation * len(found) for name, found in splits.items()}
     rounds = search.iterations * search.samples
     searched = (
@@ -166,7 +165,7 @@ def _phases(checked: Checked, benchmark: Benchmark) -> dict[str, list[Asked]]:
         "baseline": [Asked(pin, cost["heldout"].note * looks + once["heldout"])],
         "seeds": [Asked(pin, seeds + once["accept"])],
         "search": [Asked(pin, _limited(searched, checked)), _reflections(checked)],
-        "confirm": [Asked(pin, cost["heldout"].note * (looks + drift))],
+        "confirm": [Asked(pin, cost["heldout"].note * (2 * looks))],
     }
 
 

@@ -228,7 +228,7 @@ def budget_of(section: ModelSection) -> Budget:
 def confirmation_amount(
     notes: Iterable[Note], config: Config, pin: ModelPin, judge: Student
 ) -> Amount:
-    """The most that judging the winner on held-out can cost, the drift check included.
+    """The most that judging winner and baseline on held-out at confirmation can cost.
 
     Every judging may need the retry, and every prompt the longest block the guard lets through.
     """
@@ -243,7 +243,7 @@ def confirmation_amount(
         tokens = prompt + config.student.budget.max_tokens
         usd = cost_usd(pin, prompt, config.student.budget.max_tokens) or 0.0
         total += Amount(calls, calls * tokens, calls * usd)
-    scale = judgings + confirm.drift_share
+    scale = 2 * judgings
     return Amount(int(total.calls * scale) + 1, int(total.tokens * scale) + 1, total.usd * scale)
 
 

@@ -26,7 +26,7 @@ def plan(checked: Checked) -> dict[str, Any]:
         "seeds": len(config.seeds) * notes["accept"] * s.samples,
         "search": s.iterations * (2 * batch + notes["accept"]) * s.samples
         + s.max_merges * batch * s.samples,
-        "confirm": held + int(c.drift_share * notes["heldout"]) + 1,
+        "confirm": 2 * held,
     }
     resolved = short_form(checked)
     if s.max_judgements is not None:

@@ -61,7 +61,7 @@ def _decided(run: Run, settings: GateSettings, own: Rule | None) -> Decision:
     winner = _judged(run, Purpose.CONFIRM, gate.heldout.winner)
     decision = decide(
         winner,
-        _judged(run, Purpose.BASELINE, gate.heldout.baseline),
+        _judged(run, run.compared_baseline, gate.heldout.baseline),
         settings,
         primary=run.primary,
         planned_looks=gate.planned_looks or 1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from heldout.experiments.campaigns.verified_files import Examined, Told
 from heldout.gepa.candidates import Origin
@@ -15,7 +15,7 @@ from heldout.gepa.statistics.agreement.replicates import paired_spread
 from heldout.gepa.statistics.selection import PairKind
 from heldout.splits.counted import counted
 from heldout.splits.hashing import sha256_text
-from heldout.splits.heldout.looks import Look, LookEvent, LookResult, NoteResult
+from heldout.splits.heldout.looks import Look, LookEvent, NoteResult
 from heldout.splits.heldout.looks_file import LooksFile
 
 LOOKED = (Purpose.BASELINE, Purpose.CONFIRM)
@@ -128,8 +128,11 @@ def _look(so_far: Run, event: LookEvent, look: Look) -> Iterator[str]:
         if so_far.finished is not None:
             yield "was never closed, though the run is finished"
         return
-    for found in judged:
-        if _results(found) != _kept(look.result, found):
+    kept = [(found, look.result.notes) for found in judged]
+    if event.kind == "winner" and look.result.baseline is not None:
+        kept += [(found, look.result.baseline) for found in so_far.on_heldout(Purpose.DRIFT)]
+    for found, notes in kept:
+        if _results(found) != _kept(notes, found):
             yield f"has other results than the journal's evaluation {found.purpose}"
     if len(judged) == 1 and judged[0].calls_sha256 != look.result.calls_sha256:
         yield "is of other calls than the journal's evaluation"
@@ -155,9 +158,11 @@ def _results(found: EvaluationEvent) -> dict[str, NoteResult]:
     }
 
 
-def _kept(result: LookResult, found: EvaluationEvent) -> dict[str, NoteResult]:
+def _kept(
+    notes: Mapping[str, tuple[NoteResult, ...]], found: EvaluationEvent
+) -> dict[str, NoteResult]:
     """The results of a look as the evaluation has them; what had left the figures is not there."""
-    here = {id_: results[found.replicate] for id_, results in result.notes.items()}
+    here = {id_: results[found.replicate] for id_, results in notes.items()}
     return {
         id_: _bare(kept, found)
         for id_, kept in here.items()

@@ -65,7 +65,7 @@ def compared(run: Run) -> ComparedBlocks | None:
     if baseline is None or settings is None or partition is None:
         return None
     level = 1 - 2 * settings.gate.alpha / partition.planned_looks
-    found = [_block(run, "baseline", baseline, Purpose.BASELINE)]
+    found = [_block(run, "baseline", baseline, run.compared_baseline)]
     if run.winner is not None and run.winner.id != baseline.id:
         winner = run.candidates[run.winner.id]
         found.append(_block(run, "winner", winner, Purpose.CONFIRM))

@@ -32,6 +32,12 @@ PATH_KEYS: frozenset[Keys] = frozenset(
         ("parts",),
     }
 )
+REPLACED: Mapping[Keys, str] = {
+    ("confirm", "drift_share"): "the whole baseline is judged again at confirmation",
+    ("confirm", "drift_level"): "drift is tested against run-to-run spread, no level is set",
+}
+"""Keys of older versions, with what stands in their place."""
+
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
 
@@ -256,6 +262,8 @@ def _fault(source: YamlFile, where: Mapping[Keys, str], detail: ErrorDetails) ->
     place = where.get(path) or source.where(path)
     match detail["type"]:
         case kind if kind in UNKNOWN_KEY:
+            if path in REPLACED:
+                return Fault(place, f"is no setting any more: {REPLACED[path]} (confirm.baseline)")
             return Fault(place, f"unknown key{_suggestion(path)}")
         case "missing" | "missing_argument":
             return Fault(place, "is required")

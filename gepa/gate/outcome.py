@@ -14,7 +14,7 @@ from heldout.gepa.confirmation import Confirmation, HeldoutScores
 from heldout.gepa.gate.decision import Decision
 from heldout.gepa.gate.settings import GateSettings
 from heldout.gepa.record.codec import plain
-from heldout.gepa.record.events import GateEvent, HeldoutMeasures, LeftOutEvent
+from heldout.gepa.record.events import DriftEvent, GateEvent, HeldoutMeasures, LeftOutEvent
 from heldout.gepa.record.kinds import FinishReason
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.judged import Judged
@@ -38,10 +38,11 @@ class Compared:
 
 @dataclass(frozen=True)
 class HeldoutResult:
-    """What the held-out look brought."""
+    """What the held-out look brought; `beside` is the baseline's judging that was not compared."""
 
     confirmation: Confirmation
     baseline: HeldoutScores
+    beside: HeldoutScores | None
     compared: Compared
 
 
@@ -93,6 +94,7 @@ def gate_event(
         winner=measures_of(compared.winner, confirmation.winner.flags, cap),
         looks=confirmation.looks,
         exploratory=confirmation.exploratory,
+        beside=None if found.beside is None else _beside(found, cap),
     )
     decision = _overruled(result.decision, confirmation)
     if clean_means is CleanMeans.UNEDITED:
@@ -102,8 +104,27 @@ def gate_event(
         heldout=heldout,
         drift=confirmation.drift,
         word_count=word_count,
-        caveats=_caveats(heldout.winner, word_count),
+        caveats=(*_moved(confirmation.drift), *_caveats(heldout.winner, word_count)),
         simulated=simulated,
+    )
+
+
+def _beside(found: HeldoutResult, cap: float) -> Measures | None:
+    """Measures of the baseline's other judging, at the baseline's threshold."""
+    assert found.beside is not None  # the caller has looked
+    threshold = found.compared.baseline.threshold
+    return measures_of(found.beside.judged(threshold), found.beside.flags, cap)
+
+
+def _moved(drift: DriftEvent | None) -> tuple[str, ...]:
+    """That the judge moved, where that refuses nothing."""
+    if drift is None or not drift.moved or drift.refuses:
+        return ()
+    change, credit = drift.mean_change or 0.0, drift.credit_change or 0.0
+    return (
+        f"the judge moved between the two judgings of the baseline: scores by {change:+.3f} of "
+        f"their range, the paired figure by {credit:+.3f}; winner and baseline were judged side "
+        "by side after it",
     )
 
 

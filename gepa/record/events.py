@@ -312,15 +312,24 @@ class PreGateEvent(PreGate):
 
 @dataclass(frozen=True, kw_only=True)
 class DriftEvent:
-    """The baseline judged afresh on a share of the held-out notes, beside its stored scores."""
+    """The baseline judged again when the winner was confirmed, beside its earlier judging."""
 
     event_kind: ClassVar[EventKind] = EventKind.DRIFT
 
     notes: int
+    """Notes answered both times."""
     mean_change: float | None
-    """Mean absolute change of a score, as a share of the score range."""
+    """Mean change of a score, as a share of the score range; of older runs its absolute value."""
     level: Annotated[float | None, Unwritten] = None
-    """The change from which on the result is refused."""
+    """Of older runs: the change from which on the result is refused."""
+    score_p: Annotated[float | None, Unwritten] = None
+    """Two-sided p of the change of scores."""
+    credit_change: Annotated[float | None, Unwritten] = None
+    """Change of the primary paired figure."""
+    credit_p: Annotated[float | None, Unwritten] = None
+    """Two-sided p of that change."""
+    moved: Annotated[bool | None, Unwritten] = None
+    """True if the judge is shown to have moved; None in older runs."""
     refuses: bool
 
 
@@ -332,6 +341,8 @@ class HeldoutMeasures(MeasuresPair):
     """Planned looks used up to and with this one."""
     exploratory: bool
     """True where the look was beyond the plan."""
+    beside: Annotated[Measures | None, Unwritten] = None
+    """The baseline's other judging: before the search, or afresh where that one was compared."""
 
 
 @dataclass(frozen=True, kw_only=True)

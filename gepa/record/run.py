@@ -286,6 +286,12 @@ class Run(RunEvents):
         return Judged(tables, threshold=threshold) if tables else None
 
     @property
+    def compared_baseline(self) -> Purpose:
+        """The judging of the baseline that is compared: beside the winner, or before the search."""
+        concurrent = self.settings is not None and self.settings.confirm.baseline == "concurrent"
+        return Purpose.DRIFT if concurrent and self.on_heldout(Purpose.DRIFT) else Purpose.BASELINE
+
+    @property
     def pre_gate(self) -> PreGateEvent | None:
         """What accept said of buying the look."""
         return self.newest(PreGateEvent)
@@ -361,10 +367,8 @@ class Run(RunEvents):
             ]
             for c in self.candidates.values()
         ]
-        heldout = [
-            [found.scores for found in self.on_heldout(purpose)]
-            for purpose in (Purpose.BASELINE, Purpose.CONFIRM)
-        ]
+        purposes = dict.fromkeys((Purpose.BASELINE, self.compared_baseline, Purpose.CONFIRM))
+        heldout = [[found.scores for found in self.on_heldout(p)] for p in purposes]
         return sha256_json([candidates, heldout, self.decision])
 
     def to_json(self) -> dict[str, Any]:

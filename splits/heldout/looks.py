@@ -91,16 +91,19 @@ class LookResult:
     """What a look bought: per note id one result a replicate.
 
     `calls_sha256` is the digest of the calls used; `figures` are summary numbers by name;
-    `decision` is the gate's word where it is known. No text has a place here.
+    `decision` is the gate's word where it is known. `baseline`: the same of the baseline, judged
+    beside the winner. No text has a place here.
     """
 
     notes: Mapping[str, tuple[NoteResult, ...]]
     calls_sha256: str
     figures: Mapping[str, float | int | None] = field(default_factory=dict)
     decision: str | None = None
+    baseline: Mapping[str, tuple[NoteResult, ...]] | None = None
 
     def __post_init__(self) -> None:
-        for name in (*self.notes, *self.figures, *([self.decision] if self.decision else [])):
+        names = (*self.notes, *self.figures, *(self.baseline or ()))
+        for name in (*names, *([self.decision] if self.decision else [])):
             _slug("name", name)
         if not _SHA256.fullmatch(self.calls_sha256):
             raise ValueError("calls_sha256 must be a lower-case SHA-256")
@@ -108,12 +111,11 @@ class LookResult:
     def to_json(self) -> dict[str, Any]:
         """The members of a `closed` line."""
         return {
-            "scores": {k: [r.score for r in rs] for k, rs in sorted(self.notes.items())},
-            "flags": {k: [r.flag for r in rs] for k, rs in sorted(self.notes.items())},
-            "outcomes": {k: [r.outcome for r in rs] for k, rs in sorted(self.notes.items())},
+            **_columns(self.notes),
             "calls_sha256": self.calls_sha256,
             "figures": dict(self.figures),
             "decision": self.decision,
+            **({} if self.baseline is None else {"baseline": _columns(self.baseline)}),
         }
 
 
@@ -215,6 +217,16 @@ def standing(looks: Sequence[Look], planned: int, run: str, family: Family | Non
     ]
     names = dict.fromkeys(look.run for look in others if look.kind is not LookKind.BASELINE)
     return Standing(planned, slots(looks), slots(others), tuple(names))
+
+
+def _columns(notes: Mapping[str, tuple[NoteResult, ...]]) -> dict[str, Any]:
+    """Results by note as columns of lists, one entry a replicate."""
+    ordered = sorted(notes.items())
+    return {
+        "scores": {k: [r.score for r in rs] for k, rs in ordered},
+        "flags": {k: [r.flag for r in rs] for k, rs in ordered},
+        "outcomes": {k: [r.outcome for r in rs] for k, rs in ordered},
+    }
 
 
 def _slug(name: str, value: str) -> None:

@@ -230,27 +230,36 @@ class _LookLines:
         return raw, ChainedLine(number, previous, own, line)
 
 
-class _Closed(BaseModel):
-    """What `LookResult.to_json` wrote; strict, so that a number in quotes is no number."""
+class _Columns(BaseModel):
+    """Results as `LookResult.to_json` wrote them; strict, so that a number in quotes is none."""
 
     model_config = ConfigDict(strict=True)
 
     scores: dict[str, list[int | float | None]]
     flags: dict[str, list[bool | None]]
     outcomes: dict[str, list[str]]
-    calls_sha256: str
-    figures: dict[str, int | float | None]
-    decision: str | None
 
-    def result(self) -> LookResult:
-        notes = {
+    def notes(self) -> dict[str, tuple[NoteResult, ...]]:
+        return {
             name: tuple(
                 NoteResult(*parts)
                 for parts in zip(scores, self.flags[name], self.outcomes[name], strict=True)
             )
             for name, scores in self.scores.items()
         }
-        return LookResult(notes, self.calls_sha256, self.figures, self.decision)
+
+
+class _Closed(_Columns):
+    """A closed look."""
+
+    calls_sha256: str
+    figures: dict[str, int | float | None]
+    decision: str | None
+    baseline: _Columns | None = None
+
+    def result(self) -> LookResult:
+        baseline = None if self.baseline is None else self.baseline.notes()
+        return LookResult(self.notes(), self.calls_sha256, self.figures, self.decision, baseline)
 
 
 def _now() -> str:

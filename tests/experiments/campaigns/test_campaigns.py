@@ -197,7 +197,7 @@ def test_a_hard_cap_stops_with_status_3_and_resume_with_a_higher_one_goes_on(
     tmp_path, whole
 ) -> None:
     needed = summary(whole)["budget"]["calls"]
-    cap = int(needed * 0.8)
+    cap = int(needed * 0.9)
     ended = run_small(tmp_path, {"budget": {"calls": cap}})
     assert ended.exit_status == 3
     found = summary(ended)
@@ -467,7 +467,8 @@ def test_a_look_already_bought_gives_the_stored_result_and_costs_nothing(tmp_pat
         for evaluation in second.run.evaluations
         if evaluation.split == "heldout"
     ]
-    assert bought == [summary(first)["run_id"]] * 2
+    # The baseline before the search, the winner, and the baseline beside it.
+    assert bought == [summary(first)["run_id"]] * 3
     assert len(texts) > 0
     assert summary(second)["heldout"]["winner"] == summary(first)["heldout"]["winner"]
     assert second.files.report.is_file()

@@ -37,7 +37,7 @@ def body(
     sides = Compared(winner.judged(threshold), baseline.judged(6.0))
     decision = decide(sides.winner, sides.baseline, GATE, primary="paired_omissions", seed=1)
     candidate = Candidate("c09", Origin.MUTATION, (), 3, Status.REJECTED, "x", "0" * 64, 1)
-    found = HeldoutResult(Confirmation(winner, 1, exploratory, drift), baseline, sides)
+    found = HeldoutResult(Confirmation(winner, None, 1, exploratory, drift), baseline, None, sides)
     outcome = CampaignResult(candidate, FinishReason.STALL, found=found, decision=decision)
     return gate_event(outcome, GATE, word_count=words, clean_means=means, simulated=True)
 
