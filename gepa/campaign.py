@@ -19,15 +19,15 @@ from heldout.gepa.candidates import Candidate, Origin, Pool, Status
 from heldout.gepa.confirmation import BaselineBefore, HeldoutJudge, HeldoutScores
 from heldout.gepa.emission import emit, withdraw
 from heldout.gepa.evaluation import Evaluation, Evaluator, Occasion
+from heldout.gepa.freezing import Freezer, Frozen
 from heldout.gepa.frontier import Frontier, valuation
-from heldout.gepa.gate.decide import decide, pre_gate, with_use
+from heldout.gepa.gate.decide import decide, not_confirmed, pre_gate
 from heldout.gepa.gate.outcome import (
     CampaignResult,
     Compared,
     HeldoutResult,
     card_body,
     gate_event,
-    measures_of,
 )
 from heldout.gepa.gate.rules import Rule
 from heldout.gepa.gate.settings import GateSettings, primary_pairs
@@ -51,11 +51,10 @@ from heldout.gepa.record.kinds import FinishReason, Phase, Purpose
 from heldout.gepa.record.run import Run
 from heldout.gepa.reward import Reward
 from heldout.gepa.search import Search, candidate_event, scores_of
-from heldout.gepa.settings import ConfirmSettings, SearchSettings
+from heldout.gepa.settings import ConfirmSettings, SearchSettings, freezes_again
 from heldout.gepa.spending import Spending
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import Measures
-from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.rates.paired import paired
 from heldout.gepa.word_control import control_event, word_count_table, word_counts, word_judge
 from heldout.reflectors.guard import Guard
@@ -146,7 +145,7 @@ class Campaign:
         """Put the decision on record; emit the winner if it passed, and nothing else."""
         decision = self._decided(result)
         if decision.decision == "emitted":
-            self._emit(result.winner, decision)
+            self._emit(result, decision)
         self._finish(result.reason, decision)
 
     # -- phases ----------------------------------------------------------------------------------
@@ -264,14 +263,14 @@ class Campaign:
         self._phase(Phase.CONFIRM)
         if winner.kind is Origin.SEED:
             none = reason is FinishReason.NO_PROPOSAL
-            return CampaignResult(winner, reason, refusal="no_proposal" if none else "seed_won")
-        on_accept = Compared(self._on_accept(winner), self._on_accept(self._baseline_candidate()))
-        bought = pre_gate(
-            on_accept.winner, on_accept.baseline, self.gate, primary=self.search.primary
-        )
+            return self._unconfirmed(winner, reason, "no_proposal" if none else "seed_won")
+        sides = (winner, self._baseline_candidate())
+        ours, theirs = (self.freezer.of_search(side).judged for side in sides)
+        bought = pre_gate(ours, theirs, self.gate, primary=self.search.primary)
         self.journal.append(PreGateEvent(**vars(bought)))
         if not bought.buys:
-            return CampaignResult(winner, reason, refusal="pre_gate")
+            return self._unconfirmed(winner, reason, "pre_gate")
+        frozen = [self._frozen(side) for side in sides]
         assert winner.block is not None  # entered candidates keep their text
         confirmation = self.heldout.winner(
             self.evaluator,
@@ -289,9 +288,10 @@ class Campaign:
             baseline,
             beside,
             Compared(
-                confirmation.winner.judged(on_accept.winner.threshold),
-                baseline.judged(on_accept.baseline.threshold),
+                confirmation.winner.judged(frozen[0].judged.threshold),
+                baseline.judged(frozen[1].judged.threshold),
             ),
+            accept=frozen[0].measures(self.gate.cap),
         )
         decision = decide(
             found.compared.winner,
@@ -301,23 +301,32 @@ class Campaign:
             planned_looks=self.heldout.planned_looks,
             seed=self.seed,
             rule=self.rule,
+            words=self._words(),
         )
-        decision = with_use(
-            decision, found.compared.winner, self._words(), self.gate, seed=self.seed
-        )
-        return CampaignResult(winner, reason, found=found, decision=decision)
+        return CampaignResult(winner, reason, decision, found)
+
+    def _unconfirmed(self, winner: Candidate, reason: FinishReason, why: str) -> CampaignResult:
+        return CampaignResult(winner, reason, not_confirmed(why, self.gate))
+
+    def _frozen(self, candidate: Candidate) -> Frozen:
+        """A block on accept at the settings of the confirmation."""
+        if not freezes_again(self.search, self.confirm):
+            return self.freezer.of_search(candidate)
+        return self.freezer.at_confirm(candidate, self.accept, self.evaluator, self.confirm)
 
     def _words(self) -> Judged:
         """The word count on held-out, over the notes that are in the figures."""
-        vault = self.heldout.vault
+        vault, pairs = self.heldout.vault, primary_pairs(self.search.primary)
         labels = [note.label for note in self.left_out.kept(self.accept)]
         accept = word_count_table(labels, word_counts(self.accept))
         heldout = self.left_out.table(word_count_table(vault.labels, vault.words))
-        return word_judge(accept, heldout, self.gate.cap)
+        return word_judge(accept, heldout, self.gate.cap, pairs)
 
-    def _emit(self, winner: Candidate, decision: GateEvent) -> None:
+    def _emit(self, result: CampaignResult, decision: GateEvent) -> None:
         self._phase(Phase.EMIT)
+        winner, found = result.winner, result.found
         assert winner.block is not None
+        assert found is not None  # nothing is emitted without a look
         emitted = emit(
             self.run_dir,
             self.name,
@@ -325,7 +334,7 @@ class Campaign:
             block=winner.block,
             card=card_body(
                 decision,
-                accept=self._accept_measures(winner),
+                accept=found.accept,
                 run={
                     "campaign": self.name,
                     "candidate": winner.id,
@@ -384,16 +393,13 @@ class Campaign:
     def _baseline_candidate(self) -> Candidate:
         return next(c for c in self.pool if c.name == self.baseline)
 
-    def _on_accept(self, candidate: Candidate) -> Judged:
-        """A candidate's accept scores with the threshold that is frozen there."""
-        assert candidate.accept is not None
-        pairs = primary_pairs(self.search.primary)
-        threshold = swept(candidate.accept, self.gate.cap, pairs).threshold
-        return Judged.once(candidate.accept, threshold=threshold)
+    @property
+    def freezer(self) -> Freezer:
+        """What freezes thresholds on accept."""
+        return Freezer(self.gate.cap, primary_pairs(self.search.primary))
 
     def _accept_measures(self, candidate: Candidate) -> Measures:
-        flags = None if candidate.flags is None else (candidate.flags,)
-        return measures_of(self._on_accept(candidate), flags, self.gate.cap)
+        return self.freezer.of_search(candidate).measures(self.gate.cap)
 
 
 def _described(strategy: object) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from heldout.gepa.candidates import Candidate
 from heldout.gepa.gate.settings import primary_pairs
-from heldout.gepa.settings import Primary
+from heldout.gepa.settings import Denominator, Primary
 from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, swept, threshold_flags
 from heldout.gepa.statistics.rates.paired import paired
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
@@ -35,31 +35,36 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PairedFirst:
-    """The confirmatory campaign's: the primary paired measure, then swept detection."""
+    """The confirmatory campaign's: the primary measure, then swept detection.
+
+    Where detection at the cap is primary it comes first, and the paired measure second.
+    """
 
     primary: Primary = "paired_omissions"
     cap: float = DEFAULT_CAP
+    denominator: Denominator = "full"
 
     def rank(self, table: ScoreTable) -> Rank:
         """Paired discrimination in [0, 1], then notes detected at the cap."""
-        pairs = primary_pairs(self.primary)
-        value = paired(table, pairs).value
-        detected = swept(table, self.cap, pairs).detection.k
-        return (UNMEASURED if value is None else value, float(detected))
+        if self.primary == "detection_at_cap":
+            return DetectionFirst(self.primary, self.cap, self.denominator).rank(table)
+        detected = swept(table, self.cap, primary_pairs(self.primary)).detection.k
+        return (_discrimination(table, self.primary, self.denominator), float(detected))
 
 
 @dataclass(frozen=True, slots=True)
 class DetectionFirst:
-    """The second campaign's: detection at the false-alarm cap, then the primary paired measure."""
+    """The second campaign's: detection at the false-alarm cap, then the paired measure."""
 
     primary: Primary = "paired_omissions"
     cap: float = DEFAULT_CAP
+    denominator: Denominator = "full"
 
     def rank(self, table: ScoreTable) -> Rank:
         """Swept detection in [0, 1], then paired discrimination in [0, 1]."""
-        paired_value, detected = PairedFirst(self.primary, self.cap).rank(table)
-        total = swept(table, self.cap, primary_pairs(self.primary)).detection.n
-        return (detected / total if total else UNMEASURED, paired_value)
+        rate = swept(table, self.cap, primary_pairs(self.primary)).detection.rate
+        second = _discrimination(table, self.primary, self.denominator)
+        return (UNMEASURED if rate is None else rate, second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,15 @@ class SeverityWeighted:
         ]
         j = self.omissions * found[0] + self.commissions * found[1] + self.quiet * (1 - alarms)
         return (j,)
+
+
+def _discrimination(table: ScoreTable, primary: Primary, denominator: Denominator) -> float:
+    """Paired discrimination; over all pairs one without an answer is a loss, so that it never pays
+    to leave the hard ones unanswered.
+    """
+    found = paired(table, primary_pairs(primary))
+    value = found.full if denominator == "full" else found.value
+    return UNMEASURED if value is None else value
 
 
 _WEIGHT: dict[Severity | None, float] = {

@@ -18,6 +18,8 @@ Positive = Annotated[int, Interval(ge=1, le=1_000_000_000), Strict()]
 
 ComparedBaseline = Literal["concurrent", "before"]
 FrontierKind = Literal["win_tie_loss", "raw_reward"]
+FrozenAt = Literal["confirm", "search"]
+Denominator = Literal["full", "answered"]
 Primary = Literal["paired_omissions", "paired_commissions", "detection_at_cap"]
 IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
@@ -40,10 +42,13 @@ def one_of(*names: str) -> AfterValidator:
 
 
 BEFORE: Mapping[str, Mapping[str, Any]] = {
-    "confirm": {"baseline": "before"},
+    "confirm": {"baseline": "before", "threshold": "search"},
     "gate": {"min_effective": 0.0},
+    "search": {"denominator": "answered"},
 }
 """What runs meant that began before these settings were there; a new run has the defaults."""
+RANKS_PAIRS = ("PairedFirst", "DetectionFirst")
+"""Objectives on record that rank by pairs, and so by a denominator."""
 
 
 def as_meant_before(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,6 +57,9 @@ def as_meant_before(settings: Mapping[str, Any]) -> dict[str, Any]:
     for section, values in BEFORE.items():
         if isinstance(found.get(section), Mapping):
             found[section] = {**values, **found[section]}
+    objective = found.get("objective")
+    if isinstance(objective, Mapping) and objective.get("name") in RANKS_PAIRS:
+        found["objective"] = {**BEFORE["search"], **objective}
     return found
 
 
@@ -71,8 +79,10 @@ class SearchSettings:
     before merges begin; `max_merges` merge attempts at most, each iteration with
     `merge_probability`. `clean_weight`: weight of a clean note in the mean reward. `objective`:
     what ranks candidates on accept; `acceptance`: what a child must do to enter, on its minibatch
-    (by more than `acceptance_margin`) and then on accept. `stall`: iterations without a new best
-    before the search ends. `stop_usd`, `max_judgements`: soft limits, tested between iterations.
+    (by more than `acceptance_margin`) and then on accept. `denominator`: whether a pair without an
+    answer counts as a loss when candidates are ranked, or is left out. `stall`: iterations without
+    a new best before the search ends. `stop_usd`, `max_judgements`: soft limits, tested between
+    iterations.
     """
 
     iterations: Annotated[int, Interval(ge=0, le=1_000_000), Strict()] = 15
@@ -87,6 +97,7 @@ class SearchSettings:
     frontier: FrontierKind = "win_tie_loss"
     primary: Primary = "paired_omissions"
     objective: ObjectiveName = "paired_first"
+    denominator: Denominator = "full"
     acceptance: AcceptanceName = "minibatch"
     acceptance_margin: Annotated[float, Interval(ge=0, le=1)] = 0.0
     stall: Positive = 8
@@ -101,9 +112,17 @@ class ConfirmSettings:
     `samples` judgings make one score, `replicates` repeat the whole. When the winner is confirmed
     the baseline is judged again in full. `baseline`: the winner is compared with that second
     judging, made beside its own call by call (concurrent), or with the one before the search, and
-    the second shows drift alone (before).
+    the second shows drift alone (before). `threshold`: whether thresholds are frozen on accept at
+    these settings or at those of the search.
     """
 
     samples: Positive = 1
     replicates: Positive = 1
     baseline: ComparedBaseline = "concurrent"
+    threshold: FrozenAt = "confirm"
+
+
+def freezes_again(search: SearchSettings, confirm: ConfirmSettings) -> bool:
+    """True where accept is judged again for its thresholds, as confirmation judges otherwise."""
+    alike = (confirm.samples, confirm.replicates) == (search.samples, 1)
+    return confirm.threshold == "confirm" and not alike

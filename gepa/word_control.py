@@ -13,6 +13,7 @@ from heldout.gepa.record.events import ControlEvent
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import measures_of_table
 from heldout.gepa.statistics.rates.detection import swept
+from heldout.gepa.statistics.selection import PairKind
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Note, NoteLabel
 from heldout.splits.overlap import words
@@ -28,9 +29,9 @@ def word_count_table(labels: Sequence[NoteLabel], counts: Mapping[str, int]) -> 
     return ScoreTable(tuple(labels), tuple(float(counts[label.id]) for label in labels))
 
 
-def word_judge(accept: ScoreTable, heldout: ScoreTable, cap: float) -> Judged:
+def word_judge(accept: ScoreTable, heldout: ScoreTable, cap: float, pairs: PairKind) -> Judged:
     """The word count on held-out, at the threshold that its own sweep of accept freezes."""
-    return Judged.once(heldout, threshold=swept(accept, cap).threshold)
+    return Judged.once(heldout, threshold=swept(accept, cap, pairs).threshold)
 
 
 def control_event(

@@ -36,6 +36,7 @@ def status_text(run: Run) -> str:
     lines = [
         f"{run.name}: {run.status}{why}",
         f"decision: {run.sentence}",
+        *([f"flag: {run.usable.sentence}"] if run.usable else []),
         f"candidates: {counted(counts.seeds, 'seed')}, {counts.proposed} proposed, "
         f"{counts.entered} entered, {counted(counts.merges, 'merge')}",
         *([run.unusable_words] if run.unusable_words else []),
@@ -83,6 +84,7 @@ def ending(run: Run) -> str:
     """What `run` and `resume` print last: the decision, the figures, where everything is."""
     run_dir = _shown(run.run_dir)
     lines = ["", f"Decision: {run.sentence}", *_figures(run)]
+    lines += [f"Flag:     {run.usable.sentence}"] if run.usable else []
     if run.unusable_words:
         lines.append(f"Search:   {run.unusable_words}")
     lines += [f"Calls:    {line}" for line in calls_lines(run.calls)]

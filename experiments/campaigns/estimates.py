@@ -14,6 +14,7 @@ from typing import Any
 
 from heldout.experiments.campaigns.examination import Checked
 from heldout.experiments.campaigns.parts import build_student, minibatch_of
+from heldout.gepa.settings import freezes_again
 from heldout.splits.benchmark import Benchmark, Consultation
 from heldout.students.calls.call import CallSpec
 from heldout.students.models.chat import Budget, ChatReply, ChatRequest, ModelPin, cost_usd
@@ -152,6 +153,8 @@ def _phases(checked: Checked, benchmark: Benchmark) -> dict[str, list[Asked]]:
     count = {name: sum(len(c.notes) for c in found) for name, found in splits.items()}
     batch = minibatch_of(config).largest
     looks = count["heldout"] * confirm.samples * confirm.replicates
+    again = 2 * count["accept"] * confirm.samples * confirm.replicates
+    freezing = cost["accept"].note * (again if freezes_again(search, confirm) else 0)
     once = {name: cost[name].consultation * len(found) for name, found in splits.items()}
     rounds = search.iterations * search.samples
     searched = (
@@ -165,7 +168,7 @@ def _phases(checked: Checked, benchmark: Benchmark) -> dict[str, list[Asked]]:
         "baseline": [Asked(pin, cost["heldout"].note * looks + once["heldout"])],
         "seeds": [Asked(pin, seeds + once["accept"])],
         "search": [Asked(pin, _limited(searched, checked)), _reflections(checked)],
-        "confirm": [Asked(pin, cost["heldout"].note * (2 * looks))],
+        "confirm": [Asked(pin, cost["heldout"].note * (2 * looks) + freezing)],
     }
 
 

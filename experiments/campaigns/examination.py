@@ -17,7 +17,7 @@ from heldout.experiments.runs.config import Config, ModelSection, RoleCapsSectio
 from heldout.experiments.runs.run_data import RunData, data_of
 from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.gepa.record.summary import simulated_words
-from heldout.gepa.settings import ConfirmSettings
+from heldout.gepa.settings import ConfirmSettings, freezes_again
 from heldout.reflectors.prompts import LengthCap
 from heldout.splits.benchmark import Benchmark, Note
 from heldout.splits.errors import Fault
@@ -153,9 +153,12 @@ class Examination:
 
     @Settled
     def confirmation(self) -> Amount:
-        """The most that judging the winner on held-out can cost."""
-        notes = _heldout_notes(self.loaded.benchmark, self.partition)
-        return confirmation_amount(notes, self.config, self.student.pin, self.judge)
+        """The most that freezing thresholds and judging the winner on held-out can cost."""
+        benchmark, config = self.loaded.benchmark, self.config
+        notes = _notes_of(benchmark, self.partition, "heldout")
+        if freezes_again(config.search, config.confirm):
+            notes += _notes_of(benchmark, self.partition, "accept")
+        return confirmation_amount(notes, config, self.student.pin, self.judge)
 
     @Settled
     def escaped(self) -> tuple[str, ...]:
@@ -228,7 +231,7 @@ def budget_of(section: ModelSection) -> Budget:
 def confirmation_amount(
     notes: Iterable[Note], config: Config, pin: ModelPin, judge: Student
 ) -> Amount:
-    """The most that judging winner and baseline on held-out at confirmation can cost.
+    """The most that judging winner and baseline on `notes` at confirmation can cost.
 
     Every judging may need the retry, and every prompt the longest block the guard lets through.
     """
@@ -291,8 +294,8 @@ def new_partition(config: Config, loaded: Loaded, exclude: frozenset[str]) -> Pa
     )
 
 
-def _heldout_notes(benchmark: Benchmark, partition: Partition) -> list[Note]:
-    return [note for name in partition.heldout for note in benchmark.by_id[name].notes]
+def _notes_of(benchmark: Benchmark, partition: Partition, split: str) -> list[Note]:
+    return [note for name in partition.splits[split] for note in benchmark.by_id[name].notes]
 
 
 def length_cap(config: Config) -> LengthCap:

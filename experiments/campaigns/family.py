@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -47,7 +47,6 @@ from heldout.experiments.runs.run_directory import (
     working_in,
 )
 from heldout.gepa.gate.decide import decide_family
-from heldout.gepa.gate.decision import Decision
 from heldout.gepa.gate.outcome import CampaignResult
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, Fault
@@ -222,15 +221,8 @@ def _work(sessions: Sequence[CampaignSession]) -> list[SessionResult]:
 def _decided(
     sessions: Sequence[CampaignSession], explored: Sequence[CampaignResult]
 ) -> list[CampaignResult]:
-    """Holm over the members that have held-out figures."""
+    """Every member under the decision that the family leaves it."""
     names = [session.checked.config.name for session in sessions]
-    decisions: Mapping[str, Decision] = {
-        name: found.decision
-        for name, found in zip(names, explored, strict=True)
-        if found.decision is not None
-    }
+    decisions = {name: found.decision for name, found in zip(names, explored, strict=True)}
     adjusted = decide_family(decisions)
-    return [
-        found.decided(adjusted[name]) if name in adjusted else found
-        for name, found in zip(names, explored, strict=True)
-    ]
+    return [found.decided(adjusted[name]) for name, found in zip(names, explored, strict=True)]

@@ -42,8 +42,8 @@ from heldout.students.student import Student
 Part = TypeVar("Part")
 
 OBJECTIVES: Mapping[str, Callable[[Config], Objective]] = {
-    "paired_first": lambda c: PairedFirst(c.search.primary, c.gate.cap),
-    "detection_first": lambda c: DetectionFirst(c.search.primary, c.gate.cap),
+    "paired_first": lambda c: PairedFirst(c.search.primary, c.gate.cap, c.search.denominator),
+    "detection_first": lambda c: DetectionFirst(c.search.primary, c.gate.cap, c.search.denominator),
     "severity_weighted": lambda c: SeverityWeighted(c.gate.cap),
 }
 ACCEPTANCES: Mapping[str, Callable[[Config], Acceptance]] = {

@@ -9,6 +9,7 @@ from heldout.experiments.campaigns.estimates import estimate, estimate_text
 from heldout.experiments.campaigns.examination import Checked
 from heldout.experiments.campaigns.parts import minibatch_of
 from heldout.gepa.record.codec import plain
+from heldout.gepa.settings import freezes_again
 
 
 def plan(checked: Checked) -> dict[str, Any]:
@@ -26,6 +27,7 @@ def plan(checked: Checked) -> dict[str, Any]:
         "seeds": len(config.seeds) * notes["accept"] * s.samples,
         "search": s.iterations * (2 * batch + notes["accept"]) * s.samples
         + s.max_merges * batch * s.samples,
+        "threshold": 2 * notes["accept"] * c.samples * c.replicates if freezes_again(s, c) else 0,
         "confirm": 2 * held,
     }
     resolved = short_form(checked)

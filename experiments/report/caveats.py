@@ -22,7 +22,7 @@ FOLLOWS = 0.5
 
 def caveats(run: Run, blocks: ComparedBlocks | None) -> list[str]:
     """Every caveat this run has earned, each once, the weightiest first."""
-    found = [*_nature(run), *_data(run), *_decision(run)]
+    found = [*_nature(run), *_weightiest(run), *_data(run), *_decision(run)]
     if blocks is not None:
         found += _judging(run, blocks)
     found += _process(run)
@@ -37,6 +37,14 @@ def _nature(run: Run) -> Iterator[str]:
         )
     if run.decision is None:
         yield f"There is no decision: the run is {run.status}."
+
+
+def _weightiest(run: Run) -> Iterator[str]:
+    """The caveats of the decision itself: chance, rules that disagree, what counting words does."""
+    if run.gate is not None:
+        yield from (_sentence(worded(run, line)) for line in run.gate.caveats)
+    if run.usable is not None and not run.usable.usable:
+        yield _sentence(run.usable.sentence)
 
 
 def _data(run: Run) -> Iterator[str]:
@@ -65,7 +73,6 @@ def _decision(run: Run) -> Iterator[str]:
     if gate.finding is Finding.COULD_NOT_BE_SEEN and gate.consultations:
         have, hoped = gate.consultations.have, gate.consultations.hoped_gain
         yield f"{have} consultations could neither show nor exclude a gain of {number(hoped)}."
-    yield from map(_sentence, gate.caveats)
     for side in gate.sides:
         if side.state is SideState.NOT_RESOLVABLE:
             yield f"Not resolvable: {worded(run, side.sentence)}."

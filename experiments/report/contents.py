@@ -25,6 +25,7 @@ from heldout.experiments.report.words import (
     signed,
     thousands,
 )
+from heldout.gepa.gate.decision import FamilyMember
 from heldout.gepa.record.events import GateEvent
 from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.intervals.resampling import generator
@@ -68,6 +69,7 @@ class Report:
     figures: Sequence[Chart]
     sides: Table | None
     rules: Table | None
+    family: Table | None
     measures: Table | None
     optimism: Table | None
     unanswered: Table | None
@@ -92,6 +94,7 @@ def report_of(run: Run, policy: TextPolicy = TextPolicy.FULL) -> Report:
         figures=_figures(run, blocks),
         sides=None if decided is None else _side_conditions(run, decided),
         rules=None if decided is None else _rules(decided),
+        family=family_table(run.family) if run.family else None,
         measures=_measures(run),
         optimism=None if blocks is None else _optimism(run, blocks),
         unanswered=_unanswered(run),
@@ -163,6 +166,21 @@ def _rules(gate: GateEvent) -> Table:
         for verdict in gate.verdicts
     ]
     return Table.of(["rule", "verdict", "interval", "one-sided p"], rows)
+
+
+def family_table(members: Sequence[FamilyMember]) -> Table:
+    """The members of a family with their figures, as they are and adjusted."""
+    rows = [
+        [
+            member.name,
+            "shown" if member.shown else "not shown",
+            interval_text(member.difference, sign=True),
+            number(member.p, 4),
+            number(member.adjusted, 4),
+        ]
+        for member in members
+    ]
+    return Table.of(["target", "verdict", "difference", "one-sided p", "adjusted p"], rows)
 
 
 def _measures(run: Run) -> Table | None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from heldout.experiments.report.words import interval_text, number
 from heldout.gepa.gate.outcome import FALSE_ALARMS, UNEDITED_FLAGS
-from heldout.gepa.gate.reasons import reason_words
 from heldout.gepa.record.run import Run
 from heldout.gepa.record.summary import SIMULATED
 from heldout.splits.benchmark import CleanMeans
@@ -22,14 +21,10 @@ def headline(run: Run) -> str:
     gate, winner = run.gate, run.winner
     if gate is None:
         return _undecided(run)
-    who = "the winner" if winner is None else f"{winner.id} ({winner.kind})"
-    figure = f"paired difference {interval_text(gate.difference, sign=True)}"
-    if gate.decision == "emitted":
-        return f"Emitted: {who} beats the baseline on held-out data, {figure}."
-    word = "Refused" if gate.decision == "refused" else "Not confirmed"
-    figure = f", {figure}" if gate.difference else ""
-    why = worded(run, reason_words(gate.reason or "gate"))
-    return f"{word}: {who} is not shipped, because {why}{figure}."
+    who = "" if winner is None else f" Winner {winner.id} ({winner.kind})"
+    figure = f", difference {interval_text(gate.difference, sign=True)}" if gate.difference else ""
+    said = worded(run, run.sentence)
+    return f"{said[:1].upper()}{said[1:]}.{who}{figure}."
 
 
 def flags_name(run: Run) -> str:

@@ -96,7 +96,12 @@ def campaign_tags(run: Run, policy: TextPolicy) -> dict[str, object]:
         "winner": run.winner and run.winner.id,
         "decision": run.decision,
         "reason": run.reason,
+        "sentence": run.gate and run.sentence,
+        "usable": run.usable and run.usable.usable,
+        "usable_reason": run.usable and run.usable.reason,
+        "family": "; ".join(map(str, run.family)) or None,
         "rule": run.gate and run.gate.rule,
+        "goal": run.gate and run.gate.goal,
         "looks": heldout and heldout.looks,
         "exploratory": heldout and heldout.exploratory,
         "lineage_sha256": run.finished and run.finished.lineage_sha256,
@@ -158,6 +163,8 @@ def campaign_metrics(body: EventBody) -> Figures:
                 yield "heldout/difference_estimate", body.difference.estimate
                 yield "heldout/difference_low", body.difference.low
                 yield "heldout/difference_high", body.difference.high
+            if body.usable is not None and body.usable.above_clean is not None:
+                yield "heldout/above_clean_low", body.usable.above_clean.low
             if body.heldout is not None:
                 yield from _heldout("heldout/baseline_", body.heldout.baseline)
                 yield from _heldout("heldout/winner_", body.heldout.winner)
@@ -232,6 +239,7 @@ def prompt_content(run: Run) -> PromptContent | None:
         "frame_sha256": run.settings and run.settings.frame_sha256,
         "card_sha256": run.emission.card_sha256,
         "decision": gate.decision,
+        "usable": gate.usable and gate.usable.usable,
         "rule": gate.rule,
         "looks": gate.heldout and gate.heldout.looks,
         "lineage_sha256": run.lineage_sha256,

@@ -21,7 +21,6 @@ from heldout.gepa.gate.decision import (
     Finding,
     PreGate,
     RunToRun,
-    decision_sentences,
 )
 from heldout.gepa.gate.rules import UNTESTED, Rule, RuleVerdict, all_rules
 from heldout.gepa.gate.settings import (
@@ -31,13 +30,14 @@ from heldout.gepa.gate.settings import (
     SideMargins,
     primary_pairs,
 )
-from heldout.gepa.gate.usable import usable
+from heldout.gepa.gate.usable import NO_LOOK, FlagTest, Usable
 from heldout.gepa.settings import Primary
-from heldout.gepa.statistics.agreement.replicates import paired_spread
+from heldout.gepa.statistics.agreement.replicates import Spread, paired_spread
 from heldout.gepa.statistics.difference import Difference, difference, note_difference
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.intervals.run_to_run import FEWEST_RUNS, CrossedSums, crossed_interval
 from heldout.gepa.statistics.judged import Judged
+from heldout.gepa.statistics.measures import at_frozen
 from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.tests.exact import holm
 from heldout.gepa.statistics.tests.planning import consultations_needed
@@ -60,7 +60,9 @@ __all__ = [
     "SideMargins",
     "decide",
     "decide_family",
+    "not_confirmed",
     "pre_gate",
+    "primary_difference",
 ]
 
 SAME = 1e-9
@@ -87,7 +89,7 @@ def pre_gate(
     return PreGate(rule=settings.pre_gate, buys=buys, primary=gain, swept_detection=swept_gain)
 
 
-def decide(
+def decide(  # noqa: PLR0913
     candidate: Judged,
     baseline: Judged,
     settings: GateSettings,
@@ -96,11 +98,13 @@ def decide(
     planned_looks: Annotated[int, Ge(1)] = 1,
     seed: int,
     rule: Rule | None = None,
+    words: Judged | None = None,
 ) -> Decision:
     """Decide on held-out tables; every rule is evaluated, the chosen one decides.
 
     `seed` drives the resampling rules only. `rule` is the one that `settings.rule` names where it
-    is not built in. Each of `planned_looks` is tested at alpha / planned_looks.
+    is not built in. Each of `planned_looks` is tested at alpha / planned_looks. `words` is the word
+    count on the same notes, at a threshold frozen as the winner's.
     """
     data = primary_difference(candidate, baseline, primary)
     alpha = settings.alpha / planned_looks
@@ -117,55 +121,57 @@ def decide(
     chosen = verdicts[settings.rule]
     interval = chosen.interval or data.interval(1 - 2 * alpha)
     run_to_run = _run_to_run(candidate, baseline, primary, 1 - 2 * alpha)
-    side: PairedSide = "omissions" if primary == "paired_commissions" else "commissions"
     sides = side_verdicts(
-        side_differences(candidate, baseline, paired_side=side),
+        _side_differences(candidate, baseline, primary),
         settings.side_margins.by_measure(),
         level=1 - 2 * alpha,
     )
     counted = _counted(data, settings, alpha)
-    reason = (
-        _too_few(counted, settings)
-        or (None if chosen.ships else "gate")
-        or _within_noise(run_to_run, settings)
-        or _harmed(sides, settings)
-    )
-    shown = chosen.ships and reason not in ("gate:too_few", "gate:noise")
-    finding = _finding(interval, settings, shown=shown, tested=settings.rule not in UNTESTED)
-    plain = _minus(run_to_run.winner.mean, run_to_run.baseline.mean)
-    decided = Decision(
-        decision="emitted" if reason is None else "refused",
-        reason=reason,
+    pairs = primary_pairs(primary)
+    flags = FlagTest(pairs=pairs, cap=settings.cap, alpha=alpha, rule=rules["studentised"])
+    use = flags.usable(candidate, words)
+    tested = settings.rule not in UNTESTED
+    decision = Decision(
+        decision="emitted",
+        reason=None,
         rule=settings.rule,
+        usable=use,
+        goal=settings.goal,
         margin=settings.margin,
         alpha=settings.alpha,
         planned_looks=planned_looks,
-        finding=finding,
+        finding=_finding(interval, settings, shown=chosen.ships, tested=tested),
         difference=interval,
         jointly_answered=data.jointly_answered().interval(1 - 2 * alpha),
-        winner_minus_baseline=plain,
+        winner_minus_baseline=_minus(run_to_run.winner.mean, run_to_run.baseline.mean),
         largest_gain_not_excluded=None if interval is None else interval.high,
         verdicts=tuple(verdicts.values()),
         sides=sides,
+        above_chance=_above_chance(candidate, primary, use, 1 - 2 * alpha),
         run_to_run=run_to_run,
         consultations=counted,
-        goal=settings.goal,
+    ).told()
+    reasons = (
+        _too_few(counted, settings),
+        None if chosen.ships else "gate",
+        _within_noise(run_to_run, settings) if chosen.ships else None,
+        "gate:usable" if settings.require_usable and not use.usable else None,
+        _harmed(sides, settings),
     )
-    return replace(decided, sentences=decision_sentences(decided))
+    for reason in reasons:
+        decision = decision if reason is None else decision.refused(reason)
+    return decision
 
 
-def with_use(
-    decision: Decision, winner: Judged, words: Judged, settings: GateSettings, *, seed: int
-) -> Decision:
-    """The decision with whether the winner can be used as a flag, which it may have to be.
-
-    `words` is the word count on the same notes, at a threshold frozen on accept as the winner's.
-    """
-    alpha = settings.alpha / (decision.planned_looks or 1)
-    use = usable(winner, words, cap=settings.cap, alpha=alpha, seed=seed)
-    told = replace(decision, usable=use, sentences=(*decision.sentences, use.sentence))
-    wanting = settings.require_usable and not use.usable and decision.reason is None
-    return told.refused("gate:usable") if wanting else told
+def not_confirmed(reason: str, settings: GateSettings) -> Decision:
+    """The decision without a look at held-out for the winner."""
+    return Decision(
+        decision="not_confirmed",
+        reason=reason,
+        rule=settings.rule,
+        usable=NO_LOOK,
+        goal=settings.goal,
+    ).told()
 
 
 def primary_difference(candidate: Judged, baseline: Judged, primary: Primary) -> Difference:
@@ -176,38 +182,63 @@ def primary_difference(candidate: Judged, baseline: Judged, primary: Primary) ->
     if primary != "detection_at_cap":
         return difference(candidate.tables, baseline.tables, primary_pairs(primary))
     like = candidate.tables[0]
-    flags = [judge.flagged(like) for judge in (candidate, baseline)]
-    if flags[0] is None or flags[1] is None:
+    ours, theirs = candidate.frozen_flags(like), baseline.frozen_flags(like)
+    if ours is None or theirs is None:
         raise ValueError("detection needs a threshold that was frozen on accept")
-    ours, theirs = (flag.astype(np.int64) for flag in flags if flag is not None)
-    return note_difference(like, like.omission, ours, theirs, (1, 1))
+    credits = ours.astype(np.int64), theirs.astype(np.int64)
+    return note_difference(like, like.omission, *credits, (1, 1))
 
 
 def decide_family(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
     """Holm within a declared family of targets, each decided with the same settings and looks.
 
     A member whose p does not survive the adjustment is refused as `gate:family`. The point rule has
-    no p and is left as it is; a member whose rule could not be evaluated counts with p = 1.
+    no p and is left as it is; a member whose rule could not be evaluated counts with p = 1, and one
+    that held-out was not looked at for is no test.
     """
-    tested = {name: d for name, d in decisions.items() if d.rule not in UNTESTED}
-    if not tested:
-        return dict(decisions)
+    tested = {name: d for name, d in decisions.items() if d.looked and d.rule not in UNTESTED}
     levels = {(d.alpha or 0.0) / (d.planned_looks or 1) for d in tested.values()}
-    if len(levels) != 1:
+    if len(levels) > 1:
         raise ValueError(f"a family is tested at one level, not at {sorted(levels)}")
     p_values = {n: 1.0 if d.verdict.p is None else d.verdict.p for n, d in tested.items()}
-    results = holm(p_values, alpha=levels.pop())
+    results = holm(p_values, alpha=levels.pop()) if tested else {}
     family = tuple(
-        FamilyMember(name=name, p=found.p, adjusted=found.adjusted, shown=found.rejected)
-        for name, found in results.items()
+        FamilyMember(
+            name=name,
+            difference=d.difference,
+            p=p_values.get(name),
+            adjusted=results[name].adjusted if name in results else None,
+            shown=d.ships and (name not in results or results[name].rejected),
+        )
+        for name, d in decisions.items()
     )
-    listed = {n: replace(d, family=family) if n in results else d for n, d in decisions.items()}
+    shown = {member.name: member.shown for member in family}
+    listed = {name: replace(d, family=family).told() for name, d in decisions.items()}
     return {
-        name: d
-        if name not in results or results[name].rejected or d.reason
-        else replace(d, finding=Finding.COULD_NOT_BE_SEEN).refused("gate:family")
+        name: d.refused("gate:family") if d.ships and not shown[name] else d
         for name, d in listed.items()
     }
+
+
+def _side_differences(
+    candidate: Judged, baseline: Judged, primary: Primary
+) -> dict[str, Difference | None]:
+    """Every side measure beside a primary one; paired omissions in the place of detection."""
+    side: PairedSide = "omissions" if primary == "paired_commissions" else "commissions"
+    found = side_differences(candidate, baseline, paired_side=side)
+    if primary == "detection_at_cap":
+        del found["detection"]
+        found["omissions"] = difference(candidate.tables, baseline.tables, "omission")
+    return found
+
+
+def _above_chance(winner: Judged, primary: Primary, use: Usable, level: float) -> Interval | None:
+    """The primary figure of the winner beside what a judge without a signal gets."""
+    if primary == "detection_at_cap":
+        return use.above_clean
+    data = difference(winner.tables, winner.tables, primary_pairs(primary))
+    chance = replace(data, baseline=np.ones_like(data.baseline), baseline_scale=2)
+    return chance.interval(level)
 
 
 def _both_sides(
@@ -222,7 +253,7 @@ def _both_sides(
 def _run_to_run(candidate: Judged, baseline: Judged, primary: Primary, level: float) -> RunToRun:
     """The spread of either block, and from three replicates on the interval that allows for it."""
     pairs = primary_pairs(primary)
-    spreads = [paired_spread(judge.tables, pairs) for judge in (candidate, baseline)]
+    spreads = [_spread(judge, primary) for judge in (candidate, baseline)]
     runs = list(zip(candidate.tables, baseline.tables, strict=False))
     together = len(candidate.tables) == len(baseline.tables) >= FEWEST_RUNS
     interval = None
@@ -232,6 +263,14 @@ def _run_to_run(candidate: Judged, baseline: Judged, primary: Primary, level: fl
             crossed = CrossedSums(np.array([one.sums for one in sums]), sums[0].sizes)
             interval = crossed_interval(crossed, level=level)
     return RunToRun(winner=spreads[0], baseline=spreads[1], interval=interval)
+
+
+def _spread(judge: Judged, primary: Primary) -> Spread:
+    """The primary figure of each replicate."""
+    if primary != "detection_at_cap":
+        return paired_spread(judge.tables, primary_pairs(primary))
+    at = [at_frozen(replace(judge, tables=(table,))) for table in judge.tables]
+    return Spread.of([None if found is None else found.detection.rate for found in at])
 
 
 def _counted(data: Difference, settings: GateSettings, alpha: float) -> Consultations:
@@ -278,18 +317,17 @@ def _finding(
     interval: Interval | None, settings: GateSettings, *, shown: bool, tested: bool
 ) -> Finding:
     """What is shown; never the opposite of what the rule says."""
-    if interval is None:
+    if interval is None or (shown and not tested and interval.low <= max(0.0, settings.margin)):
         return Finding.COULD_NOT_BE_SEEN
-    above = interval.low > 0 or (settings.goal == "superior" and tested and settings.margin >= 0)
-    if shown and above and (tested or interval.low > max(0.0, settings.margin)):
-        return Finding.BETTER
-    if shown and tested:
+    if shown:
+        # A test against a margin of 0 or more excludes zero, whatever interval stands beside it.
+        superior = settings.goal == "superior" and settings.margin >= 0
+        if settings.goal != "equivalent" and (superior or interval.low > 0):
+            return Finding.BETTER
         return Finding.EQUIVALENT if settings.goal == "equivalent" else Finding.NOT_WORSE
     if interval.high < min(0.0, settings.bar):
         return Finding.WORSE
-    if interval.high < settings.hoped_gain:
-        return Finding.NO_BETTER
-    return Finding.COULD_NOT_BE_SEEN
+    return Finding.NO_BETTER if interval.high < settings.hoped_gain else Finding.COULD_NOT_BE_SEEN
 
 
 def _needed(data: Difference, effect: float, settings: GateSettings, alpha: float) -> int | None:

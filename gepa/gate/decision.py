@@ -8,18 +8,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from heldout.gepa.gate.reasons import reason_words
+from heldout.gepa.gate.reasons import SIDE, outranks, reason_words, side_words
 from heldout.gepa.gate.rules import UNTESTED, RuleVerdict
 from heldout.gepa.gate.settings import Goal, PreGateName
 from heldout.gepa.gate.usable import Usable
 from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.agreement.replicates import Spread
 from heldout.gepa.statistics.intervals.interval import Interval
-from heldout.gepa.statistics.tests.sides import SideVerdict
+from heldout.gepa.statistics.tests.sides import SideState, SideVerdict
 
 
 def _without_value(value: object) -> bool:
-    return value is None or value == ()
+    return value in (None, (), "")
 
 
 Unwritten = Field(exclude_if=_without_value)
@@ -79,12 +79,23 @@ class Consultations:
 
 @dataclass(frozen=True, kw_only=True)
 class FamilyMember:
-    """One target of a declared family: its p and Holm's adjusted p, None for a rule without p."""
+    """One target of a declared family: its difference, its p as it is and adjusted by Holm.
+
+    `shown`: what the rule says once the family is adjusted for. Figures are None for a member that
+    held-out was not looked at for, `p` and `adjusted` for one that has no p.
+    """
 
     name: str
+    difference: Interval | None
     p: float | None
     adjusted: float | None
     shown: bool
+
+    def __str__(self) -> str:
+        verdict = "shown" if self.shown else "not shown"
+        if self.p is None or self.adjusted is None:
+            return f"{self.name}: {verdict}, no p to adjust"
+        return f"{self.name}: {verdict}, p {self.p:.4f}, adjusted {self.adjusted:.4f}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +111,11 @@ class Decision:
     decision: Literal["emitted", "refused", "not_confirmed"]
     reason: str | None
     rule: RuleName
+    sentence: Annotated[str, Unwritten] = ""
+    """The decision with its reason, in one line: every page and command prints this one."""
+    usable: Annotated[Usable | None, Unwritten] = None
+    """Whether the winner can be used as a flag; not recorded by older versions."""
+    goal: Annotated[Goal | None, Unwritten] = None
     margin: Annotated[float | None, Unwritten] = None
     alpha: Annotated[float | None, Unwritten] = None
     planned_looks: Annotated[int | None, Unwritten] = None
@@ -111,75 +127,121 @@ class Decision:
     verdicts: Annotated[tuple[RuleVerdict, ...], Unwritten] = ()
     """What every rule would have said."""
     sides: Annotated[tuple[SideVerdict, ...], Unwritten] = ()
+    above_chance: Annotated[Interval | None, Unwritten] = None
+    """The winner's primary paired figure minus 0.5, or its flags minus those on clean twins."""
     run_to_run: Annotated[RunToRun | None, Unwritten] = None
     consultations: Annotated[Consultations | None, Unwritten] = None
-    goal: Annotated[Goal | None, Unwritten] = None
-    usable: Annotated[Usable | None, Unwritten] = None
-    """Whether the winner can be used as a flag."""
     family: Annotated[tuple[FamilyMember, ...], Unwritten] = ()
     """The declared family that it was decided in, this target included."""
     sentences: Annotated[tuple[str, ...], Unwritten] = ()
-    """The decision for a person, a line each."""
+    """The figures behind it for a person, a line each."""
 
     @property
     def verdict(self) -> RuleVerdict:
         """What the chosen rule says. Raises StopIteration without a look at held-out."""
         return next(v for v in self.verdicts if v.rule == self.rule)
 
-    def refused(self, reason: str) -> Decision:
-        """The same figures with a refusal for a reason that lies outside them, such as `drift`."""
-        because = f"refused: {reason_words(reason)}"
-        return replace(
-            self, decision="refused", reason=reason, sentences=(because, *self.sentences)
-        )
+    @property
+    def looked(self) -> bool:
+        """True where there are figures of held-out to decide on."""
+        return bool(self.verdicts)
 
     @property
-    def disagreeing(self) -> tuple[str, ...]:
+    def ships(self) -> bool:
+        """True where the chosen rule is satisfied, whatever else refuses."""
+        return self.looked and self.verdict.ships
+
+    @property
+    def disagreeing(self) -> tuple[RuleName, ...]:
         """Tested rules that say the opposite of the chosen one."""
-        if not self.verdicts:
-            return ()
-        ships = self.verdict.ships
-        return tuple(v.rule for v in self.verdicts if v.rule not in UNTESTED and v.ships != ships)
-
-
-def decision_sentences(decision: Decision) -> tuple[str, ...]:
-    """A decision with a look at held-out for a person, a line each."""
-    counted, interval = decision.consultations, decision.difference
-    assert counted is not None  # decided on held-out data
-    lines = [] if decision.reason is None else [f"refused: {reason_words(decision.reason)}"]
-    if decision.reason == "gate:too_few":
-        lines.append(
-            f"{counted.effective or 0:.1f} effective consultations of {counted.have}, "
-            f"{counted.differing} of which differ; it takes {counted.least_differing} that differ"
+        return tuple(
+            v.rule for v in self.verdicts if v.rule not in UNTESTED and v.ships != self.ships
         )
-    lines += _primary_sentences(decision, interval, counted)
+
+    def refused(self, reason: str) -> Decision:
+        """The same figures with a refusal, unless there is a weightier one already.
+
+        What a look cannot show, because it was beyond the plan or has too few consultations, say,
+        the finding does not say either.
+        """
+        found = self if reason not in SHOWS_NOTHING else replace(self, finding=_unseen(self))
+        if self.reason is None or outranks(reason, self.reason):
+            found = replace(found, decision="refused", reason=reason)
+        return found.told()
+
+    def told(self) -> Decision:
+        """The same decision with its sentences, which follow from everything else in it."""
+        return replace(self, sentence=_sentence(self), sentences=_sentences(self))
+
+
+SHOWS_NOTHING = ("exploratory", "drift", "gate:too_few", "gate:noise", "gate:family")
+"""Reasons that leave nothing of what the rule alone would have shown."""
+
+
+def _unseen(decision: Decision) -> Finding | None:
+    found = decision.finding
+    claims = (Finding.BETTER, Finding.NOT_WORSE, Finding.EQUIVALENT, Finding.WORSE)
+    return Finding.COULD_NOT_BE_SEEN if found in claims else found
+
+
+EMITTED = {
+    Finding.BETTER: "emitted: shown to be better on held-out data",
+    Finding.NOT_WORSE: "emitted: shown on held-out data to be no worse than the margin allows",
+    Finding.EQUIVALENT: "emitted: shown on held-out data to be equal within the margin",
+}
+
+
+def _sentence(decision: Decision) -> str:
+    if decision.reason is None:
+        finding = decision.finding
+        unshown = f"emitted: the rule «{decision.rule}» ships it, which shows nothing"
+        return unshown if finding is None else EMITTED.get(finding, unshown)
+    words = reason_words(decision.reason)
+    measure = decision.reason.removeprefix(SIDE)
+    state = next((side.state for side in decision.sides if side.measure == measure), None)
+    if decision.reason.startswith(SIDE) and state is not SideState.HARM:
+        words = side_words(measure, cleared=True)
+    return f"{decision.decision.replace('_', ' ')}: {words}"
+
+
+def _sentences(decision: Decision) -> tuple[str, ...]:
+    usable = [] if decision.usable is None else [decision.usable.sentence]
+    if decision.consultations is None:
+        return tuple(usable)
+    counted = decision.consultations
+    return (
+        *_too_few_sentences(decision, counted),
+        *_primary_sentences(decision, counted),
+        *first_caveats(decision),
+        *_run_to_run_sentences(decision.run_to_run),
+        *(f"family: {member}" for member in decision.family),
+        *usable,
+        *(side.sentence for side in decision.sides),
+    )
+
+
+def first_caveats(decision: Decision) -> tuple[str, ...]:
+    """What stands against a decision before anything else does."""
+    lines = []
+    chance = decision.above_chance
+    if chance is not None and chance.low <= 0:
+        lines.append(
+            "the winner is not distinguishable from chance on held-out: above it by "
+            f"{chance.estimate:+.3f} [{chance.low:+.3f}, {chance.high:+.3f}]"
+        )
     if others := decision.disagreeing:
-        says = "ships" if decision.verdict.ships else "does not ship"
+        own, theirs = ("ships", "would not") if decision.verdict.ships else ("does not", "would")
         lines.append(
-            f"the rules disagree: {decision.rule} {says}, {', '.join(others)} would not; "
-            f"{decision.rule} was chosen before the run and decides"
-            if decision.verdict.ships
-            else f"the rules disagree: {decision.rule} {says}, {', '.join(others)} would; "
-            f"{decision.rule} was chosen before the run and decides"
+            f"the rules disagree: {decision.rule} {own}, {' and '.join(others)} {theirs}; the rule "
+            "that was chosen before the run decides"
         )
-    lines += _run_to_run_sentences(decision.run_to_run)
-    return (*lines, *(side.sentence for side in decision.sides))
+    return tuple(lines)
 
 
-def _run_to_run_sentences(found: RunToRun | None) -> list[str]:
-    if found is None:
-        return []
-    if found.interval is None:
-        return ["run-to-run noise is not in the interval: that takes confirm.replicates: 3"]
-    low, high = found.interval.low, found.interval.high
-    return [f"with run-to-run noise the difference lies in [{low:+.3f}, {high:+.3f}]"]
-
-
-def _primary_sentences(
-    decision: Decision, difference: Interval | None, counted: Consultations
-) -> list[str]:
-    """The primary difference: its figure, its meaning, and what it would take."""
-    if difference is None or decision.finding is None:
+def _primary_sentences(decision: Decision, counted: Consultations) -> list[str]:
+    """The primary difference for a person: its figure, its meaning, and what it would take."""
+    difference, finding = decision.difference, decision.finding
+    if difference is None or finding is None:
         return ["no pair of the primary measure was judged: nothing could be seen"]
     hoped = counted.hoped_gain
     figure = f"{difference.estimate:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]"
@@ -190,7 +252,9 @@ def _primary_sentences(
         Finding.WORSE: "shown to be worse",
         Finding.NO_BETTER: f"no better: a gain of {hoped:.3f} is excluded",
         Finding.COULD_NOT_BE_SEEN: f"a gain of {hoped:.3f} could not have been excluded or shown",
-    }[decision.finding]
+    }[finding]
+    if decision.reason in SHOWS_NOTHING and finding is Finding.COULD_NOT_BE_SEEN:
+        meaning = f"nothing is shown, as {reason_words(decision.reason)}"
     needs = (
         ("observed", difference.estimate, counted.needed_for_observed),
         ("hoped", hoped, counted.needed_for_hoped),
@@ -212,3 +276,21 @@ def _primary_sentences(
             "did not answer count as a loss for the winner and a half for the baseline"
         )
     return lines
+
+
+def _too_few_sentences(decision: Decision, counted: Consultations) -> list[str]:
+    if decision.reason != "gate:too_few":
+        return []
+    return [
+        f"{counted.effective or 0:.1f} effective consultations of {counted.have}, "
+        f"{counted.differing} of which differ; it takes {counted.least_differing} that differ"
+    ]
+
+
+def _run_to_run_sentences(found: RunToRun | None) -> list[str]:
+    if found is None:
+        return []
+    if found.interval is None:
+        return ["run-to-run noise is not in the interval: that takes confirm.replicates: 3"]
+    low, high = found.interval.low, found.interval.high
+    return [f"with run-to-run noise the difference lies in [{low:+.3f}, {high:+.3f}]"]

@@ -11,14 +11,14 @@ from scipy.stats import fisher_exact
 
 from heldout.gepa.candidates import Candidate
 from heldout.gepa.confirmation import Confirmation, HeldoutScores
-from heldout.gepa.gate.decision import Decision
+from heldout.gepa.gate.decision import Decision, first_caveats
 from heldout.gepa.gate.settings import GateSettings
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.events import DriftEvent, GateEvent, HeldoutMeasures, LeftOutEvent
 from heldout.gepa.record.kinds import FinishReason
 from heldout.gepa.spending import Spent
 from heldout.gepa.statistics.judged import Judged
-from heldout.gepa.statistics.measures import AtThreshold, Measures, measures
+from heldout.gepa.statistics.measures import Measures, measures
 from heldout.gepa.statistics.rates.detection import AtRule
 from heldout.gepa.statistics.tests.sides import SideState
 from heldout.splits.benchmark import CleanMeans
@@ -38,27 +38,31 @@ class Compared:
 
 @dataclass(frozen=True)
 class HeldoutResult:
-    """What the held-out look brought; `beside` is the baseline's judging that was not compared."""
+    """What the held-out look brought.
+
+    `beside` is the baseline's judging that was not compared, `accept` the winner's figures on
+    accept, judged as on held-out.
+    """
 
     confirmation: Confirmation
     baseline: HeldoutScores
     beside: HeldoutScores | None
     compared: Compared
+    accept: Measures
 
 
 @dataclass(frozen=True)
 class CampaignResult:
-    """A campaign up to its held-out figures.
+    """A campaign up to its held-out figures: `found` holds them, None where no look was bought.
 
-    Either `refusal` says why no look was bought (`seed_won`, `no_proposal`, `pre_gate`), or
-    `found` and `decision` hold the figures and what the gate makes of them.
+    `decision` is what the gate makes of them, or why there was no look (`seed_won`, `no_proposal`,
+    `pre_gate`).
     """
 
     winner: Candidate
     reason: FinishReason
-    refusal: str | None = None
+    decision: Decision
     found: HeldoutResult | None = None
-    decision: Decision | None = None
 
     def decided(self, decision: Decision) -> CampaignResult:
         """The same findings under a decision adjusted within a family of targets."""
@@ -79,14 +83,9 @@ def gate_event(
     benchmark promises of its clean notes. `simulated`: a model was a simulated one.
     """
     found = result.found
-    if found is None or result.decision is None:
+    if found is None:
         return GateEvent(
-            decision="not_confirmed",
-            reason=result.refusal,
-            rule=settings.rule,
-            word_count=word_count,
-            caveats=(),
-            simulated=simulated,
+            **vars(result.decision), word_count=word_count, caveats=(), simulated=simulated
         )
     confirmation, compared, cap = found.confirmation, found.compared, settings.cap
     heldout = HeldoutMeasures(
@@ -96,15 +95,22 @@ def gate_event(
         exploratory=confirmation.exploratory,
         beside=None if found.beside is None else _beside(found, cap),
     )
-    decision = _overruled(result.decision, confirmation)
-    if clean_means is CleanMeans.UNEDITED:
-        decision = _reworded(decision)
+    decision = overruled(
+        result.decision,
+        drift=confirmation.drift,
+        exploratory=confirmation.exploratory,
+        clean_means=clean_means,
+    )
     return GateEvent(
         **vars(decision),
         heldout=heldout,
         drift=confirmation.drift,
         word_count=word_count,
-        caveats=(*_moved(confirmation.drift), *_caveats(heldout.winner, word_count)),
+        caveats=(
+            *first_caveats(decision),
+            *_moved(confirmation.drift),
+            *_caveats(heldout.winner, word_count),
+        ),
         simulated=simulated,
     )
 
@@ -128,15 +134,34 @@ def _moved(drift: DriftEvent | None) -> tuple[str, ...]:
     )
 
 
+def overruled(
+    decision: Decision,
+    *,
+    drift: DriftEvent | None,
+    exploratory: bool,
+    clean_means: CleanMeans,
+) -> Decision:
+    """A decision with what lies outside its figures, in the words of the benchmark.
+
+    A drifted or exploratory confirmation never emits. Flags on clean notes that nobody verified
+    are not called false alarms.
+    """
+    if drift is not None and drift.refuses:
+        decision = decision.refused("drift")
+    if exploratory:
+        decision = decision.refused("exploratory")
+    return _reworded(decision) if clean_means is CleanMeans.UNEDITED else decision
+
+
 def _reworded(decision: Decision) -> Decision:
-    """The gate's sentences on a benchmark whose clean notes nobody verified."""
+    def said(sentence: str) -> str:
+        return sentence.replace(FALSE_ALARMS, UNEDITED_FLAGS)
+
     return replace(
         decision,
-        sides=tuple(
-            replace(side, sentence=side.sentence.replace(FALSE_ALARMS, UNEDITED_FLAGS))
-            for side in decision.sides
-        ),
-        sentences=tuple(s.replace(FALSE_ALARMS, UNEDITED_FLAGS) for s in decision.sentences),
+        sides=tuple(replace(side, sentence=said(side.sentence)) for side in decision.sides),
+        sentence=said(decision.sentence),
+        sentences=tuple(map(said, decision.sentences)),
     )
 
 
@@ -149,19 +174,17 @@ def _caveats(winner: Measures, words: float | None) -> tuple[str, ...]:
             f"counting words orders {words:.3f} of the held-out omissions rightly, the winner "
             f"{paired:.3f}: these pairs alone do not show that it reads"
         )
-    rules: tuple[tuple[str, AtRule | AtThreshold | None], ...]
-    rules = (("its frozen threshold", winner.at_threshold), ("its design's rule", winner.at_rule))
-    for name, at in rules:
-        if at is not None and not _separates(at):
-            found, flagged = at.detection, at.false_alarms
-            lines.append(
-                f"at {name} the winner flags {found.k} of {found.n} omissions and "
-                f"{flagged.k} of {flagged.n} clean notes: it tells the two hardly apart there"
-            )
+    at = winner.at_rule
+    if at is not None and not _separates(at):
+        found, flagged = at.detection, at.false_alarms
+        lines.append(
+            f"at its design's rule the winner flags {found.k} of {found.n} omissions and "
+            f"{flagged.k} of {flagged.n} clean notes: it tells the two hardly apart there"
+        )
     return tuple(lines)
 
 
-def _separates(at: AtRule | AtThreshold) -> bool:
+def _separates(at: AtRule) -> bool:
     """True if detection exceeds flags on clean notes by more than chance would make it."""
     counts = (at.detection, at.false_alarms)
     table = np.array([[count.k, count.n - count.k] for count in counts])
@@ -206,14 +229,19 @@ def card_body(
         "heldout": plain(heldout),
         "gate": {
             "rule": decision.rule,
+            "goal": decision.goal,
             "alpha": decision.alpha,
             "margin": decision.margin,
             "decision": decision.decision,
+            "reason": decision.reason,
+            "sentence": decision.sentence,
+            "family": plain(decision.family),
         },
+        "usable": decision.usable and plain(decision.usable),
         "difference": decision.difference and plain(decision.difference),
         "looks": heldout.looks,
         "spent": plain(spent.rounded()),
-        "does_not_show": [*caveats, *decision.caveats, *unseen],
+        "does_not_show": [*decision.caveats, *caveats, *unseen],
         **({"left_out": left_out_rows(left_out)} if left_out else {}),
     }
 
@@ -231,10 +259,3 @@ def left_out_rows(left_out: Sequence[LeftOutEvent]) -> list[dict[str, Any]]:
         for event in left_out
     }
     return list(rows.values())
-
-
-def _overruled(decision: Decision, confirmation: Confirmation) -> Decision:
-    """A drifted or exploratory confirmation never emits, whatever the figures."""
-    if confirmation.drift is not None and confirmation.drift.refuses:
-        return decision.refused("drift")
-    return decision.refused("exploratory") if confirmation.exploratory else decision

@@ -1,34 +1,29 @@
-"""Can the winner be used as a flag? A ranking may be better and still flag nothing that matters."""
+"""Can the winner be used as a flag? A block may rank better and still flag nothing that matters."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from heldout.gepa.statistics.difference import note_difference
-from heldout.gepa.statistics.intervals.interval import (
-    NO_SPREAD,
-    ClusterSums,
-    Interval,
-    cluster_interval,
-    wilson,
-)
-from heldout.gepa.statistics.intervals.resampling import generator
+from heldout.gepa.gate.rules import Rule
+from heldout.gepa.statistics.difference import Difference, note_difference
+from heldout.gepa.statistics.intervals.interval import Interval, wilson
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.detection import allowed_flags
+from heldout.gepa.statistics.selection import PairKind, rows_of
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
-from heldout.gepa.statistics.tests.studentised import StudentisedFlip, sign_patterns
 
-Unusable = Literal["no_threshold", "over_cap", "not_above_clean", "not_above_words"]
+Unusable = Literal["no_look", "no_threshold", "over_cap", "not_above_clean", "not_above_words"]
 
-SAID: dict[Unusable, str] = {
+GROUNDS: dict[Unusable, str] = {
+    "no_look": "held-out was not looked at for it",
     "no_threshold": "no threshold could be frozen on accept",
     "over_cap": "it flags more clean notes than the cap allows",
-    "not_above_clean": "it is not shown to flag omissions more often than clean notes",
-    "not_above_words": "counting words flags as many omissions",
+    "not_above_clean": "it is not shown to flag {errors} more often than clean notes",
+    "not_above_words": "counting words flags as many {errors}",
 }
 
 
@@ -36,111 +31,107 @@ SAID: dict[Unusable, str] = {
 class Usable:
     """Whether a block can serve as a flag at its frozen threshold, and the figures behind it.
 
-    `reason` is the first ground against it. `above_clean`: share of omissions flagged minus
-    that of clean notes, mean over consultations, at level 1 - 2 alpha. `above_words`: detection
-    minus that of the word count at a threshold frozen in the same way. `flags_interval`: of the
-    share of clean notes flagged.
+    `reason` is the first ground against it, None where there is none. `detection` and `flags` are
+    counts at the threshold, `allowed` how many clean notes the cap lets it flag, `flags_interval`
+    that of their share. `above_clean` is detection minus flags on the same notes' clean twins, at
+    the level of the gate, with its one-sided `p`. `above_words` is detection minus that of the word
+    count at a threshold frozen in the same way. Figures are None without a look or a threshold.
     """
 
     usable: bool
     reason: Unusable | None
-    detection: Count
-    flags: Count
-    allowed: int
+    detection: Count | None = None
+    flags: Count | None = None
+    allowed: int | None = None
     flags_interval: Interval | None = None
     above_clean: Interval | None = None
+    p: float | None = None
     above_words: Interval | None = None
-    sentence: str
+    sentence: str = ""
 
 
-def usable(winner: Judged, words: Judged | None, *, cap: float, alpha: float, seed: int) -> Usable:
-    """Judge `winner` at its threshold; `words` is the word count on the same notes, at its own.
+@dataclass(frozen=True, kw_only=True)
+class FlagTest:
+    """How a flag is tested: the errors that it is for, its cap, the rule and level of the test."""
 
-    Detection exceeds the flags on clean notes by the studentised sign flip over consultations, one
-    value each; the cap is tested in whole notes; the word count is exceeded by the point.
-    """
-    table = winner.tables[0]
-    omissions, clean = int(table.omission.sum()), int(table.clean.sum())
-    flagged = None
-    if winner.threshold is not None:
-        flagged = Judged(winner.tables, threshold=winner.threshold).flagged(table)
-    if flagged is None:
-        nothing = Count(0, omissions), Count(0, clean)
-        return _told(nothing, allowed_flags(cap, clean), "no_threshold")
-    counts = (
-        Count(int(flagged[table.omission].sum()), omissions),
-        Count(int(flagged[table.clean].sum()), clean),
-    )
-    above_clean = _above_clean(table, flagged, alpha, seed)
-    above_words = _above_words(table, flagged, words, alpha)
-    allowed = allowed_flags(cap, clean)
-    reason: Unusable | None = None
-    if above_words is not None and above_words.estimate <= 0:
-        reason = "not_above_words"
-    if above_clean is None or above_clean.low <= 0:
-        reason = "not_above_clean"
-    if counts[1].k > allowed:
-        reason = "over_cap"
-    return _told(counts, allowed, reason, above_clean, above_words)
+    pairs: PairKind
+    cap: float
+    alpha: float
+    rule: Rule
 
-
-def _told(
-    counts: tuple[Count, Count],
-    allowed: int,
-    reason: Unusable | None,
-    above_clean: Interval | None = None,
-    above_words: Interval | None = None,
-) -> Usable:
-    detection, flags = counts
-    figure = (
-        f"at its frozen threshold it flags {detection.k} of {detection.n} omissions and "
-        f"{flags.k} of {flags.n} clean notes ({allowed} allowed)"
-    )
-    head = "usable as a flag" if reason is None else f"not usable as a flag: {SAID[reason]}"
-    beside = ""
-    if above_words is not None:
-        beside = (
-            f"; against the word count {above_words.estimate:+.3f} "
-            f"[{above_words.low:+.3f}, {above_words.high:+.3f}]"
+    def usable(self, winner: Judged, words: Judged | None) -> Usable:
+        """Judge `winner` at its threshold; `words` is the word count on the same notes."""
+        table = winner.tables[0]
+        flagged = winner.frozen_flags(table)
+        if flagged is None:
+            return self._told(Usable(usable=False, reason="no_threshold"))
+        rows, level = rows_of(table, self.pairs), 1 - 2 * self.alpha
+        flags = _count(flagged, table.clean)
+        twins = _flag_difference(table, rows, flagged, flagged[table.twin])
+        verdict = self.rule.verdict(twins, alpha=self.alpha, margin=0.0)
+        counted = None if words is None else words.frozen_flags(table)
+        against = None if counted is None else _flag_difference(table, rows, flagged, counted)
+        found = Usable(
+            usable=False,
+            reason=None,
+            detection=_count(flagged, rows),
+            flags=flags,
+            allowed=allowed_flags(self.cap, flags.n),
+            flags_interval=wilson(flags, level=level),
+            above_clean=verdict.interval or twins.interval(level),
+            p=verdict.p,
+            above_words=None if against is None else against.interval(level),
         )
-    return Usable(
-        usable=reason is None,
-        reason=reason,
-        detection=detection,
-        flags=flags,
-        allowed=allowed,
-        flags_interval=wilson(flags),
-        above_clean=above_clean,
-        above_words=above_words,
-        sentence=f"{head}; {figure}{beside}",
-    )
+        reason = _ground(found, above_clean=verdict.ships)
+        return self._told(replace(found, usable=reason is None, reason=reason))
+
+    def _told(self, found: Usable) -> Usable:
+        return replace(found, sentence=_sentence(found, f"{self.pairs}s"))
 
 
-def _above_clean(table: ScoreTable, flagged: BoolArray, alpha: float, seed: int) -> Interval | None:
-    """Detection minus flags on clean notes by consultation; None where none has notes of both."""
-    groups = int(table.cluster.max()) + 1 if table.cluster.size else 0
-    shares = []
-    for rows in (table.omission, table.clean):
-        number = np.bincount(table.cluster[rows], minlength=groups)
-        hits = np.bincount(table.cluster[rows], weights=flagged[rows], minlength=groups)
-        shares.append(np.where(number > 0, hits / np.maximum(number, 1), np.nan))
-    gaps = shares[0] - shares[1]
-    gaps = gaps[~np.isnan(gaps)]
-    if not gaps.size:
-        return None
-    data = ClusterSums(gaps, np.ones(gaps.size))
-    level = 1 - 2 * alpha
-    if gaps.size < 2 or not float(data.standard_error) > NO_SPREAD:
-        return cluster_interval(data, level=level)
-    signs = sign_patterns(gaps.size, generator(seed, "gate", "usable"))
-    return StudentisedFlip(data, signs).interval(level)
+NO_LOOK = Usable(
+    usable=False,
+    reason="no_look",
+    sentence=f"not shown to be usable as a flag: {GROUNDS['no_look']}",
+)
+"""Of a winner that was never judged on held-out."""
 
 
-def _above_words(
-    table: ScoreTable, flagged: BoolArray, words: Judged | None, alpha: float
-) -> Interval | None:
-    counted = None if words is None else words.flagged(table)
-    if counted is None:
-        return None
-    ours, theirs = flagged.astype(np.int64), counted.astype(np.int64)
-    return note_difference(table, table.omission, ours, theirs, (1, 1)).interval(1 - 2 * alpha)
+def _ground(found: Usable, *, above_clean: bool) -> Unusable | None:
+    if found.flags is not None and found.flags.k > (found.allowed or 0):
+        return "over_cap"
+    if not above_clean:
+        return "not_above_clean"
+    words = found.above_words
+    return "not_above_words" if words is not None and words.estimate <= 0 else None
+
+
+def _sentence(found: Usable, errors: str) -> str:
+    parts = ["usable as a flag"]
+    if found.reason is not None:
+        parts = [f"not usable as a flag: {GROUNDS[found.reason].format(errors=errors)}"]
+    detection, flags, rate = found.detection, found.flags, found.flags_interval
+    if detection is not None and flags is not None:
+        ends = "" if rate is None else f", a rate in [{rate.low:.3f}, {rate.high:.3f}]"
+        parts.append(
+            f"at its frozen threshold it flags {detection.k} of {detection.n} {errors} and "
+            f"{flags.k} of {flags.n} clean notes ({found.allowed} allowed{ends})"
+        )
+    for whom, above in (("its clean twins", found.above_clean), ("words", found.above_words)):
+        if above is not None:
+            parts.append(
+                f"above {whom} by {above.estimate:+.3f} [{above.low:+.3f}, {above.high:+.3f}]"
+            )
+    return "; ".join(parts)
+
+
+def _count(flagged: BoolArray, rows: BoolArray) -> Count:
+    return Count(int(flagged[rows].sum()), int(rows.sum()))
+
+
+def _flag_difference(
+    table: ScoreTable, rows: BoolArray, ours: BoolArray, theirs: BoolArray
+) -> Difference:
+    """Flags of one kind minus flags of another, note by note of `rows`."""
+    credits = ours.astype(np.int64), theirs.astype(np.int64)
+    return note_difference(table, rows, *credits, (1, 1))

@@ -85,5 +85,7 @@ class Purpose(StrEnum):
     PARENT = "parent"
     CHILD = "child"
     ACCEPT = "accept"
+    THRESHOLD = "threshold"
+    """Accept at the confirm settings, where those differ from the search's."""
     CONFIRM = "confirm"
     DRIFT = "drift"

@@ -14,6 +14,8 @@ from typing import Any
 
 from heldout.gepa.candidates import Origin, Status
 from heldout.gepa.frontier import Frontier, Valuation, valuation
+from heldout.gepa.gate.decision import FamilyMember
+from heldout.gepa.gate.usable import Usable
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.events import (
     CandidateEvent,
@@ -95,6 +97,7 @@ class Run(RunEvents):
             ("run", f"{self.run_id} ({self.status})"),
             *([("models", self.simulated_words)] if self.simulated_words else []),
             *self.figures_in_words,
+            *([("as a flag", self.usable.sentence)] if self.usable else []),
             ("candidates", f"{counts.proposed} proposed, {counts.entered} entered"),
             ("spent", spent),
             ("where", str(self.directory)),
@@ -319,9 +322,19 @@ class Run(RunEvents):
     @property
     def sentence(self) -> str:
         """The decision with its reason, in one sentence."""
-        if self.decision is None:
+        if self.gate is None:
             return f"no decision yet ({self.status})"
-        return decision_sentence(self.decision, self.reason)
+        return self.gate.sentence or decision_sentence(self.gate.decision, self.gate.reason)
+
+    @property
+    def usable(self) -> Usable | None:
+        """Whether the winner can be used as a flag; None without a decision or a record of it."""
+        return None if self.gate is None else self.gate.usable
+
+    @property
+    def family(self) -> tuple[FamilyMember, ...]:
+        """The declared family that it was decided in; empty for a campaign alone."""
+        return () if self.gate is None else self.gate.family
 
     @property
     def figures_in_words(self) -> list[tuple[str, str]]:
@@ -383,6 +396,9 @@ class Run(RunEvents):
             "finish_reason": self.finish_reason,
             "decision": self.decision,
             "reason": self.reason,
+            "sentence": self.sentence,
+            "usable": self.usable and plain(self.usable),
+            "family": plain(self.family),
             "rule": self.rule,
             "primary": self.primary,
             "winner": winner and {name: getattr(winner, name) for name in CHOSEN},

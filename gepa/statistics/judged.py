@@ -60,6 +60,10 @@ class Judged:
         """Strict-majority flags at the fixed rule, in the rows of `like`; None without a rule."""
         if self.flags is not None:
             return strict_majority([flag_array(like, flags) for flags in self.flags])
+        return self.frozen_flags(like)
+
+    def frozen_flags(self, like: ScoreTable) -> BoolArray | None:
+        """Strict-majority flags at the frozen threshold, in the rows of `like`; None without."""
         if self.threshold is None:
             return None
         return threshold_flags(self.majority.in_order_of(like.labels), self.threshold)

@@ -9,7 +9,7 @@ from heldout.gepa.statistics.agreement.replicates import paired_spread
 from heldout.gepa.statistics.judged import Flags, Judged
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.detection import DEFAULT_CAP, AtRule, Swept, swept
-from heldout.gepa.statistics.table import ScoreTable
+from heldout.gepa.statistics.table import BoolArray, ScoreTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,16 @@ def measures(judge: Judged, *, cap: float = DEFAULT_CAP) -> Measures:
 def at_fixed_rule(judge: Judged) -> AtRule | None:
     """Detection of omissions and false alarms at the design's rule or the frozen threshold."""
     table = judge.tables[0]
-    flagged = judge.flagged(table)
+    return _at(table, judge.flagged(table))
+
+
+def at_frozen(judge: Judged) -> AtRule | None:
+    """The same at the frozen threshold, whatever rule the design has."""
+    table = judge.tables[0]
+    return _at(table, judge.frozen_flags(table))
+
+
+def _at(table: ScoreTable, flagged: BoolArray | None) -> AtRule | None:
     if flagged is None:
         return None
     return AtRule(

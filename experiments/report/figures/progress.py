@@ -133,6 +133,7 @@ PURPOSES = {
     "parent": "parents on minibatches",
     "child": "children on minibatches",
     "accept": "entries on accept",
+    "threshold": "accept at the confirm settings",
     "confirm": "winner on held-out",
     "drift": "baseline judged afresh",
 }

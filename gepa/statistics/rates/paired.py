@@ -42,6 +42,11 @@ class Paired:
         """Share in [0, 1], or None when no pair has both scores."""
         return self.half_points / (2 * self.n) if self.n else None
 
+    @property
+    def full(self) -> float | None:
+        """The same over all pairs: one without an answer counts as a loss, as in a difference."""
+        return self.half_points / (2 * (self.n + self.violations)) if self.n else None
+
 
 def paired(table: ScoreTable, select: Selection = "omission") -> Paired:
     """Paired discrimination of `table` over the pairs of `select`."""

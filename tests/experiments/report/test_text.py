@@ -116,7 +116,9 @@ class _Report:
         self.decision, self.simulated = None, False
         self.sentences = self.caveats = [text]
         self.tiles, self.figures = [], []
-        self.sides = self.rules = self.measures = self.optimism = self.unanswered = None
+        self.sides = self.rules = self.family = self.measures = self.optimism = self.unanswered = (
+            None
+        )
         self.block = None
         self.looks = self.provenance = _Rows(text)
 

@@ -222,7 +222,9 @@ class TestFamily:
 
     def test_the_point_rule_has_no_p_and_is_left_alone(self):
         point = gate(*mixed(6, 4, 10), GateSettings(rule="point"))
-        assert decide_family({"a": point}) == {"a": point}
+        alone = decide_family({"a": point})["a"]
+        assert (alone.decision, alone.reason, alone.finding) == ("emitted", None, point.finding)
+        assert [(m.p, m.adjusted, m.shown) for m in alone.family] == [(None, None, True)]
 
     def test_other_reasons_stay(self):
         harmed = gate(many(60, 8, addition=9.5), many(60, 9))
@@ -238,10 +240,8 @@ class TestTooFew:
         found = gate(many(11, 8), many(11, 9))
         assert (found.decision, found.reason) == ("refused", "gate:too_few")
         assert found.finding is not Finding.BETTER
-        assert (
-            found.sentences[0] == "refused: the held-out consultations are too few for any decision"
-        )
-        assert "11.0 effective consultations of 11" in found.sentences[1]
+        assert found.sentence == "refused: the held-out consultations are too few for any decision"
+        assert "11.0 effective consultations of 11" in found.sentences[0]
         assert gate(many(12, 8), many(12, 9)).decision == "emitted"
 
     def test_one_huge_consultation_is_not_many(self):

@@ -7,8 +7,14 @@ from tests.benchmarks.in_process import consultation
 
 from heldout.gepa.candidates import Candidate, Origin, Status
 from heldout.gepa.confirmation import Confirmation, HeldoutScores
-from heldout.gepa.gate.decide import decide
-from heldout.gepa.gate.outcome import CampaignResult, Compared, HeldoutResult, gate_event
+from heldout.gepa.gate.decide import decide, not_confirmed
+from heldout.gepa.gate.outcome import (
+    CampaignResult,
+    Compared,
+    HeldoutResult,
+    gate_event,
+    measures_of,
+)
 from heldout.gepa.gate.settings import GateSettings
 from heldout.gepa.record.events import DriftEvent, GateEvent
 from heldout.gepa.record.kinds import FinishReason
@@ -36,9 +42,11 @@ def body(
     baseline = side(7.0, 7.0)
     sides = Compared(winner.judged(threshold), baseline.judged(6.0))
     decision = decide(sides.winner, sides.baseline, GATE, primary="paired_omissions", seed=1)
+    accept = measures_of(sides.winner, None, GATE.cap)
     candidate = Candidate("c09", Origin.MUTATION, (), 3, Status.REJECTED, "x", "0" * 64, 1)
-    found = HeldoutResult(Confirmation(winner, None, 1, exploratory, drift), baseline, None, sides)
-    outcome = CampaignResult(candidate, FinishReason.STALL, found=found, decision=decision)
+    confirmation = Confirmation(winner, None, 1, exploratory, drift)
+    found = HeldoutResult(confirmation, baseline, None, sides, accept)
+    outcome = CampaignResult(candidate, FinishReason.STALL, decision, found)
     return gate_event(outcome, GATE, word_count=words, clean_means=means, simulated=True)
 
 
@@ -56,13 +64,14 @@ def test_a_winner_that_counting_words_beats_says_so() -> None:
     )
 
 
-@pytest.mark.parametrize("threshold", [4.0, 8.0])
-def test_a_threshold_that_does_not_separate_is_named(threshold: float) -> None:
-    lines = body(side(7.0, 5.0), threshold=threshold).caveats
-    assert len(lines) == 1
-    assert "at its frozen threshold the winner flags" in lines[0]
-    assert "40 omissions" in lines[0]
-    assert "20 clean notes" in lines[0]
+@pytest.mark.parametrize(("threshold", "reason"), [(4.0, "not_above_clean"), (8.0, "over_cap")])
+def test_a_threshold_that_does_not_separate_is_of_no_use(threshold: float, reason: str) -> None:
+    found = body(side(7.0, 5.0), threshold=threshold)
+    assert (found.usable.usable, found.usable.reason) == (False, reason)
+    assert found.usable.sentence.startswith("not usable as a flag: ")
+    assert "of 40 omissions" in found.usable.sentence
+    assert "of 20 clean notes" in found.usable.sentence
+    assert found.usable.sentence in found.sentences
 
 
 def test_flags_on_unedited_notes_are_not_called_false_alarms() -> None:
@@ -81,9 +90,10 @@ def test_a_drifted_or_exploratory_confirmation_never_emits() -> None:
 
 def test_without_a_look_there_is_nothing_to_say() -> None:
     candidate = Candidate("c00", Origin.SEED, (), 0, Status.REJECTED, "x", "0" * 64, 1)
-    outcome = CampaignResult(candidate, FinishReason.STALL, refusal="seed_won")
+    outcome = CampaignResult(candidate, FinishReason.STALL, not_confirmed("seed_won", GATE))
     found = gate_event(
         outcome, GATE, word_count=0.9, clean_means=CleanMeans.UNEDITED, simulated=True
     )
     assert (found.decision, found.reason) == ("not_confirmed", "seed_won")
     assert (found.heldout, found.caveats) == (None, ())
+    assert (found.usable.usable, found.usable.reason) == (False, "no_look")

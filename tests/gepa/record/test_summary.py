@@ -14,7 +14,7 @@ from heldout.gepa.record.summary import card, decision_sentence
     [
         ("emitted", None, "emitted: held-out data agrees"),
         ("refused", "gate", "refused: the held-out difference does not pass the gate"),
-        ("refused", "side:false_alarms", "a side condition refuses it (false alarms)"),
+        ("refused", "side:false_alarms", "harm on a side measure is shown: false alarms"),
         ("not_confirmed", "seed_won", "no proposal beat the seeds on accept"),
     ],
 )
