@@ -19,7 +19,7 @@ from heldout.gepa.statistics.tests.sides import SideState, SideVerdict
 
 
 def _without_value(value: object) -> bool:
-    return value in (None, (), "")
+    return value is None or value == ()
 
 
 Unwritten = Field(exclude_if=_without_value)
@@ -111,7 +111,7 @@ class Decision:
     decision: Literal["emitted", "refused", "not_confirmed"]
     reason: str | None
     rule: RuleName
-    sentence: Annotated[str, Unwritten] = ""
+    sentence: Annotated[str | None, Unwritten] = None
     """The decision with its reason, in one line: every page and command prints this one."""
     usable: Annotated[Usable | None, Unwritten] = None
     """Whether the winner can be used as a flag; not recorded by older versions."""

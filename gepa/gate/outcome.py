@@ -160,7 +160,7 @@ def _reworded(decision: Decision) -> Decision:
     return replace(
         decision,
         sides=tuple(replace(side, sentence=said(side.sentence)) for side in decision.sides),
-        sentence=said(decision.sentence),
+        sentence=said(decision.sentence or ""),
         sentences=tuple(map(said, decision.sentences)),
     )
 

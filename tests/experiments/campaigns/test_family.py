@@ -101,7 +101,7 @@ def test_a_cap_is_for_the_sum_and_a_stopped_family_resumes_to_the_same_lineages(
     whole = [summary(ended) for ended in done]
     needed = sum(found["budget"]["calls"] for found in whole)
     first = whole[0]["budget"]["calls"]
-    cap = {"budget": {"calls": (needed + first) // 2 + 200}}
+    cap = {"budget": {"calls": (needed + first) // 2 + 300}}
     stopped = run_family(tmp_path, cap, {**CHECKER, **cap}, run="capped")
     statuses = {ended.exit_status for ended in stopped}
     if statuses == {0}:

@@ -24,7 +24,7 @@ def faults(path: Path, *settings: str) -> list[str]:
 def test_a_good_configuration_loads_with_its_defaults(tmp_path: Path) -> None:
     config = load_config(write_config(tmp_path))
     assert config.baseline_name == "plain"
-    assert config.gate.rule == "interval"
+    assert config.gate.rule == "studentised"
     assert config.gate.alpha == 0.025
     assert config.search.clean_weight == 0.1
     assert config.partition.shares.reflect == 0.40
@@ -52,7 +52,7 @@ def test_the_resolved_configuration_is_the_same_configuration(tmp_path: Path) ->
         ({"gate": {"alpha": 0.7}}, "gate.alpha: input should be less than 0.5"),
         (
             {"gate": {"rule": "magic"}},
-            "gate.rule: should be interval, bootstrap, permutation, point or package.module:Name",
+            "gate.rule: should be studentised, interval, bootstrap, permutation, point or package.module:Name",
         ),
         ({"seeds": []}, "seeds: "),
         ({"seeds": [{"name": "a", "text": "  "}]}, "the seed block is empty"),
@@ -196,7 +196,7 @@ def test_values_that_no_run_could_use_are_faults(tmp_path: Path, setting: str) -
 def test_off_is_a_word_and_not_false(tmp_path: Path) -> None:
     path = write_config(tmp_path)
     assert load_config(path, ["gate.pre_gate=off"]).gate.pre_gate == "off"
-    path.write_text(path.read_text() + "gate: {pre_gate: off}\n")
+    path.write_text(path.read_text().replace("gate:\n", "gate:\n  pre_gate: off\n"))
     config = load_config(path)
     assert config.gate.pre_gate == "off"
     resolved = tmp_path / "resolved.yaml"
