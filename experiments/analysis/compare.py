@@ -39,7 +39,7 @@ from heldout.gepa.statistics.rates.detection import (
 )
 from heldout.gepa.statistics.rates.paired import Paired, paired
 from heldout.gepa.statistics.rates.ranking import auc, youden
-from heldout.gepa.statistics.slices import Slice, all_slices, paired_interval
+from heldout.gepa.statistics.slices import Slice, all_slices, consultation_mean, paired_interval
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
 from heldout.gepa.statistics.tests.exact import (
     McNemarTests,
@@ -91,7 +91,8 @@ class SweptFigures(Swept):
 class JudgeFigures:
     """One judge in a comparison: everything that needs only its own table.
 
-    `wins`, `ties`, `losses` and `paired_interval` are of omissions; `follows_length` is the
+    `wins`, `ties`, `losses`, `paired_interval` and `consultation_weighted` (the figure with each
+    consultation weighted alike, not each pair) are of omissions; `follows_length` is the
     correlation of scores with word counts inside consultations, None without texts.
     """
 
@@ -106,6 +107,7 @@ class JudgeFigures:
     ties: int
     losses: int
     paired_interval: Interval | None
+    consultation_weighted: float | None
     auc: DeclaredFigure
     youden_j: DeclaredFigure
     follows_length: float | None
@@ -142,6 +144,7 @@ class Comparison:
     baseline: JudgeFigures
     word_count: JudgeFigures | None
     difference: Interval | None
+    consultation_weighted: float | None
     jointly_answered: Interval | None
     commissions_difference: Interval | None
     swept_difference: Interval | None
@@ -211,6 +214,7 @@ def compare(
         if words is None
         else _judge("word count", word_count_table(ours.labels, words), settings, words),
         difference=data.interval(level),
+        consultation_weighted=data.consultation_weighted,
         jointly_answered=data.jointly_answered().interval(level),
         commissions_difference=difference(ours, theirs, "commission").interval(level),
         swept_difference=swept_difference(ours, theirs, rng, cap=cap, level=level),
@@ -244,6 +248,7 @@ def _judge(
         ties=omissions.ties,
         losses=omissions.losses,
         paired_interval=paired_interval(table, "omission", level=level),
+        consultation_weighted=consultation_mean(table, "omission"),
         auc=figure("auc", area.value, area.errored, "no scored omission or no scored clean note"),
         youden_j=figure("youden_j", cut.j, cut.detection.n, "no omission or no clean note"),
         follows_length=None if words is None else length_following(table, words).correlation,
@@ -259,12 +264,13 @@ def _judge(
 
 def _swept(table: ScoreTable, found: Swept, settings: CompareSettings) -> SweptFigures:
     rng = generator(settings.seed, "compare", "swept")
+    interval = swept_interval(table, rng, cap=settings.cap, level=settings.level)
     return SweptFigures(
         found.detection,
         found.false_alarms,
         found.threshold,
         found.floor,
-        swept_interval(table, rng, cap=settings.cap, level=settings.level),
+        interval if interval is not None and interval.known else None,
         two_proportion_z(found.detection, found.false_alarms),
     )
 

@@ -13,7 +13,7 @@ from heldout.experiments.analysis.compare import Comparison
 from heldout.gepa.statistics.intervals.interval import Interval
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.paired import Paired
-from heldout.gepa.statistics.slices import AXES, Slice
+from heldout.gepa.statistics.slices import AXES, Slice, distinct
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.counted import counted
 
@@ -38,6 +38,7 @@ def sentences(result: Comparison) -> list[str]:
     signs, flags = sign.by_consultation, flag.by_consultation
     return [
         f"difference ({result.primary}): {interval_text(result.difference)}",
+        f"  each consultation weighted alike: {_signed(result.consultation_weighted)}",
         f"  over pairs both sides answered: {interval_text(result.jointly_answered)}",
         *(f"  {i.method}: {interval_text(i)}" for i in result.bootstrap),
         f"difference (commissions): {interval_text(result.commissions_difference)}",
@@ -63,6 +64,8 @@ def interval_text(interval: Interval | None) -> str:
     """`+0.052 [-0.059, +0.163] (95% cluster-t)`, or `na`."""
     if interval is None:
         return "na (nothing to compare)"
+    if not interval.known:
+        return f"{interval.estimate:+.3f} (no interval: one consultation)"
     return (
         f"{interval.estimate:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}] "
         f"({100 * interval.level:g}% {interval.method})"
@@ -82,6 +85,7 @@ def _rows(result: Comparison) -> Iterator[tuple[str, list[str]]]:
     yield "paired, omissions", [_paired(j.omissions) for j in judges]
     yield "  win / tie / loss", [_counts(j.omissions) for j in judges]
     yield "  interval", [_plain(j.paired_interval) for j in judges]
+    yield "  consultations weighted alike", [_number(j.consultation_weighted) for j in judges]
     yield "paired, commissions", [_paired(j.commissions) for j in judges]
     yield "  win / tie / loss", [_counts(j.commissions) for j in judges]
     yield "swept detection", [_rate(j.swept.detection) for j in judges]
@@ -100,11 +104,14 @@ def _slice_table(result: Comparison) -> Table:
     table = Table(title="paired by slice (descriptive, no tests)", title_justify="left")
     for name in ("slice", "pairs", "consultations", "candidate", "baseline"):
         table.add_column(name, justify="left" if name == "slice" else "right")
-    for axis in AXES:
-        ours, theirs = (getattr(j, f"by_{axis}") for j in (result.candidate, result.baseline))
-        for key, part in ours.items():
-            cells = [_slice_cell(part), _slice_cell(theirs[key])]
-            table.add_row(f"{axis}: {key}", str(part.n), str(part.consultations), *cells)
+    ours, theirs = (
+        {axis: getattr(judge, f"by_{axis}") for axis in AXES}
+        for judge in (result.candidate, result.baseline)
+    )
+    for axis, key in distinct(ours):
+        part = ours[axis][key]
+        cells = [_slice_cell(part), _slice_cell(theirs[axis][key])]
+        table.add_row(f"{axis}: {key}", str(part.n), str(part.consultations), *cells)
     return table
 
 
@@ -136,6 +143,10 @@ def _rate(count: Count) -> str:
 
 def _plain(interval: Interval | None) -> str:
     return "na" if interval is None else f"[{interval.low:.3f}, {interval.high:.3f}]"
+
+
+def _signed(value: float | None) -> str:
+    return "na" if value is None else f"{value:+.3f}"
 
 
 def _number(value: float | None) -> str:

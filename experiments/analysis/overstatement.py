@@ -51,8 +51,9 @@ PLACEBO = (
 class OptimismReport:
     """One winner's figures side by side, in [0, 1] or as differences of such.
 
-    `selection_lower_bound` is from having chosen the best, `corrected` the accept figure less that
-    part, still too good; `heldout` is None where no look was bought, `looks` how many there were.
+    `selection_lower_bound` is from having chosen the best, which is not all of it: the search wrote
+    its blocks with accept in the loop. `corrected` is the accept figure less that part; `heldout`
+    is None where no look was bought, `looks` how many there were.
     """
 
     accept: float
@@ -122,7 +123,7 @@ def optimism_text(report: OptimismReport) -> str:
     lines = [f"accept figure of the winner:        {report.accept:.3f}"]
     if (chosen := report.selection_lower_bound) is not None:
         lines += [
-            f"from choosing the best (at least):  {chosen.value:+.3f} "
+            f"from choosing the best:             {chosen.value:+.3f} "
             f"±{chosen.error:.3f}, {chosen.made_from}",
             f"accept less that part:              {report.corrected:.3f} (still too good)",
         ]

@@ -28,7 +28,7 @@ from heldout.experiments.practice.promises import (
     smallest_rate,
 )
 from heldout.gepa.record.codec import plain
-from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
+from heldout.gepa.statistics.intervals.interval import Interval, cluster_wilson
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.table import DECIMALS, FloatArray
 from heldout.splits.counted import counted
@@ -206,7 +206,7 @@ def _interval(notes: Sequence[NoteScore], threshold: float | None) -> Interval |
     names = sorted({note.consultation for note in notes})
     flags = np.array([note.below(threshold) for note in notes], dtype=np.float64)
     cluster = np.array([names.index(note.consultation) for note in notes], dtype=np.int64)
-    return cluster_t(flags, cluster, bounds=UNIT)
+    return cluster_wilson(flags, cluster)
 
 
 def _headline(found: Calibration) -> list[str]:

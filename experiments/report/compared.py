@@ -11,7 +11,7 @@ from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.events import CandidateEvent
 from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.run import Run
-from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
+from heldout.gepa.statistics.intervals.interval import Interval, cluster_wilson
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.rates.paired import answered_pairs, half_points
 from heldout.gepa.statistics.selection import PairKind, Selection, rows_of
@@ -90,7 +90,7 @@ def _threshold(run: Run, role: str) -> float | None:
 
 
 def paired_over(tables: Sequence[ScoreTable], select: Selection, level: float) -> Interval | None:
-    """Paired discrimination averaged over replicates, with its cluster-robust interval.
+    """Paired discrimination averaged over replicates, with Wilson's interval over consultations.
 
     Over pairs that every replicate answered; None where there is none.
     """
@@ -98,4 +98,4 @@ def paired_over(tables: Sequence[ScoreTable], select: Selection, level: float) -
     aligned = [table.in_order_of(first.labels) for table in tables]
     rows = rows_of(first, select) & np.all([answered_pairs(t) for t in aligned], axis=0)
     values = np.mean([half_points(table)[rows] / 2 for table in aligned], axis=0)
-    return cluster_t(np.asarray(values), first.cluster[rows], level=level, bounds=UNIT)
+    return cluster_wilson(np.asarray(values), first.cluster[rows], level=level)

@@ -226,7 +226,7 @@ def _optimism(run: Run, blocks: ComparedBlocks) -> Table:
     chosen = selection_optimism(tables, rng, select=blocks.primary)
     rows = [
         [
-            "from choosing the best of the candidates (a lower bound)",
+            "from choosing the best of the candidates",
             DASH if chosen is None else signed(chosen.value),
             DASH if chosen is None else chosen.made_from,
         ]

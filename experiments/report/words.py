@@ -35,6 +35,8 @@ def interval_text(interval: Interval | None, sign: bool = False) -> str:
     if interval is None:
         return DASH
     form = signed if sign else number
+    if not interval.known:
+        return f"{form(interval.estimate)} (one consultation)"
     return f"{form(interval.estimate)} [{form(interval.low)}, {form(interval.high)}]"
 
 

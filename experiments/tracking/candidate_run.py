@@ -15,6 +15,7 @@ from heldout.experiments.report.candidates import candidate_page, fate
 from heldout.experiments.report.reflections import Reflections
 from heldout.experiments.report.text import TextPolicy
 from heldout.experiments.tracking.content import Figures, RunContent, points_at, tag_texts
+from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.events import CandidateEvent
 from heldout.gepa.record.run import Run
 from heldout.gepa.statistics.slices import Axis, slices
@@ -92,7 +93,7 @@ def candidate_metrics(run: Run, candidate: CandidateEvent) -> Figures:
         yield "accept/rule_detection", accept.at_rule.detection.rate
         yield "accept/rule_false_alarms", accept.at_rule.false_alarms.rate
     for axis in SLICED:
-        parts = slices(table, axis, "omission" if axis == "trace" else "errored")
+        parts = slices(table, axis, "errored" if axis == "class" else primary_pairs(run.primary))
         for key, part in parts.items():
             yield f"accept_{axis}/{key}", part.value
             yield f"accept_{axis}/{key}_pairs", float(part.n)

@@ -126,7 +126,7 @@ def decide(  # noqa: PLR0913
         settings.side_margins.by_measure(),
         level=1 - 2 * alpha,
     )
-    counted = _counted(data, settings, alpha)
+    counted = _counted(data, interval, settings, alpha)
     pairs = primary_pairs(primary)
     flags = FlagTest(pairs=pairs, cap=settings.cap, alpha=alpha, rule=rules["studentised"])
     use = flags.usable(candidate, words)
@@ -144,6 +144,7 @@ def decide(  # noqa: PLR0913
         difference=interval,
         jointly_answered=data.jointly_answered().interval(1 - 2 * alpha),
         winner_minus_baseline=_minus(run_to_run.winner.mean, run_to_run.baseline.mean),
+        consultation_weighted=data.consultation_weighted,
         largest_gain_not_excluded=None if interval is None else interval.high,
         verdicts=tuple(verdicts.values()),
         sides=sides,
@@ -273,17 +274,24 @@ def _spread(judge: Judged, primary: Primary) -> Spread:
     return Spread.of([None if found is None else found.detection.rate for found in at])
 
 
-def _counted(data: Difference, settings: GateSettings, alpha: float) -> Consultations:
+def _counted(
+    data: Difference, interval: Interval | None, settings: GateSettings, alpha: float
+) -> Consultations:
     sums = data.sums if data.n else None
     differing = 0
     if sums is not None:
         differing = int((np.abs(sums.sums - settings.bar * sums.sizes) > SAME).sum())
+    ends: list[int | None] = [None, None]
+    if interval is not None:
+        both = [_needed(data, end, settings, alpha) for end in (interval.low, interval.high)]
+        ends = ends if None in both else both
     return Consultations(
         have=data.consultations,
         effective=0.0 if sums is None else sums.effective,
         differing=differing,
         least_differing=ceil(log2(1 / alpha)),
-        needed_for_observed=_needed(data, data.estimate or 0.0, settings, alpha),
+        needed_at_low=ends[0],
+        needed_at_high=ends[1],
         needed_for_hoped=_needed(data, settings.hoped_gain, settings, alpha),
         hoped_gain=settings.hoped_gain,
     )

@@ -65,14 +65,17 @@ class Consultations:
 
     `effective`: (sum of sizes) squared over the sum of squared sizes, which is lower where some are
     much larger than others. `differing`: those in which the two blocks differ; `least_differing`:
-    how many it takes before any sign test can reach the level. None: not recorded.
+    how many it takes before any sign test can reach the level. `needed_at_low` and `needed_at_high`
+    are for a true difference at either end of the interval: both are given or none, since the
+    observed difference alone promises too much. None: not recorded.
     """
 
     have: int
     effective: Annotated[float | None, Unwritten] = None
     differing: Annotated[int | None, Unwritten] = None
     least_differing: Annotated[int | None, Unwritten] = None
-    needed_for_observed: int | None
+    needed_at_low: Annotated[int | None, Unwritten] = None
+    needed_at_high: Annotated[int | None, Unwritten] = None
     needed_for_hoped: int | None
     hoped_gain: float
 
@@ -123,6 +126,8 @@ class Decision:
     difference: Interval | None = None
     jointly_answered: Annotated[Interval | None, Unwritten] = None
     winner_minus_baseline: Annotated[float | None, Unwritten] = None
+    consultation_weighted: Annotated[float | None, Unwritten] = None
+    """The difference with each consultation weighted alike, not each pair."""
     largest_gain_not_excluded: Annotated[float | None, Unwritten] = None
     verdicts: Annotated[tuple[RuleVerdict, ...], Unwritten] = ()
     """What every rule would have said."""
@@ -255,19 +260,11 @@ def _primary_sentences(decision: Decision, counted: Consultations) -> list[str]:
     }[finding]
     if decision.reason in SHOWS_NOTHING and finding is Finding.COULD_NOT_BE_SEEN:
         meaning = f"nothing is shown, as {reason_words(decision.reason)}"
-    needs = (
-        ("observed", difference.estimate, counted.needed_for_observed),
-        ("hoped", hoped, counted.needed_for_hoped),
-    )
     lines = [
         f"primary difference {figure} over {counted.have} consultations: {meaning}",
         f"largest gain not excluded: {difference.high:+.3f}",
-        *(
-            f"a difference of the {word} size ({size:+.3f}) needs {count} consultations "
-            "for 80% power"
-            for word, size, count in needs
-            if count is not None
-        ),
+        *_weighting(decision, difference),
+        *_needs(counted, difference),
     ]
     plain = decision.winner_minus_baseline
     if plain is not None and abs(plain - difference.estimate) > 5e-10:
@@ -294,3 +291,27 @@ def _run_to_run_sentences(found: RunToRun | None) -> list[str]:
         return ["run-to-run noise is not in the interval: that takes confirm.replicates: 3"]
     low, high = found.interval.low, found.interval.high
     return [f"with run-to-run noise the difference lies in [{low:+.3f}, {high:+.3f}]"]
+
+
+def _weighting(decision: Decision, difference: Interval) -> list[str]:
+    alike = decision.consultation_weighted
+    if alike is None:
+        return []
+    return [f"each consultation weighted alike {alike:+.3f}, each pair {difference.estimate:+.3f}"]
+
+
+def _needs(counted: Consultations, difference: Interval) -> list[str]:
+    """What 80% power takes: at both ends of the interval or at none, and for the hoped gain."""
+    lines = []
+    if counted.needed_at_low is not None and counted.needed_at_high is not None:
+        lines.append(
+            f"80% power takes {counted.needed_at_high} consultations if the true difference is the "
+            f"upper end ({difference.high:+.3f}), {counted.needed_at_low} if it is the lower "
+            f"({difference.low:+.3f})"
+        )
+    if counted.needed_for_hoped is not None:
+        lines.append(
+            f"a difference of the hoped size ({counted.hoped_gain:+.3f}) needs "
+            f"{counted.needed_for_hoped} consultations for 80% power"
+        )
+    return lines

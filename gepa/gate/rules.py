@@ -13,7 +13,12 @@ import scipy
 
 from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.difference import Difference
-from heldout.gepa.statistics.intervals.interval import NO_SPREAD, Interval
+from heldout.gepa.statistics.intervals.interval import (
+    NO_SPREAD,
+    NOTHING_DIFFERS,
+    Interval,
+    unseen_p,
+)
 from heldout.gepa.statistics.intervals.resampling import (
     RESAMPLES,
     bootstrap_interval,
@@ -93,10 +98,12 @@ class BootstrapRule:
             data, generator(self.seed, "gate", "bootstrap"), resamples=self.resamples
         )
         interval = bootstrap_interval(data, draws, level=1 - 2 * alpha)
+        if not interval.known:
+            return RuleVerdict("bootstrap", ships=False, interval=interval)
         p = (int((draws <= margin).sum()) + 1) / (self.resamples + 1)
-        # One consultation drawn again and again has no spread: that is not evidence.
-        ships = interval.low > margin and data.clusters > 1
-        return RuleVerdict("bootstrap", ships, interval, p if data.clusters > 1 else None)
+        if interval.method == NOTHING_DIFFERS:
+            p = unseen_p(data, margin)
+        return RuleVerdict("bootstrap", interval.low > margin, interval, p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +150,6 @@ def _t_tail(difference: Difference, margin: float) -> float | None:
     if data.clusters < 2:
         return None
     mean, error = float(data.mean), float(data.standard_error)
-    if error > NO_SPREAD:
-        return float(scipy.special.stdtr(data.clusters - 1, (margin - mean) / error))
-    # The level at which the exact bound of `t_ends` reaches the margin.
-    share = (mean - margin) / (mean + 1) if mean > margin else 0.0
-    return float((1 - share) ** data.clusters)
+    if error <= NO_SPREAD:
+        return unseen_p(data, margin)
+    return float(scipy.special.stdtr(data.clusters - 1, (margin - mean) / error))

@@ -60,14 +60,18 @@ def _interval(
     return np.asarray(t_ends(data, level=1 - 2 * alpha)[0] > margin, dtype=np.bool_)
 
 
+def _where_spread(data: ClusterSums, ships: BoolArray, alpha: float, margin: float) -> BoolArray:
+    """`ships` where consultations differ, elsewhere what the exact bound says, as at the gate."""
+    exact = t_ends(data, level=1 - 2 * alpha)[0] > margin
+    return np.asarray(np.where(data.standard_error > NO_SPREAD, ships, exact), dtype=np.bool_)
+
+
 def _studentised(
     data: ClusterSums, rng: np.random.Generator, alpha: float, margin: float, patterns: int
 ) -> BoolArray:
     signs = sign_patterns(data.clusters, rng, patterns)
     p = upper_p(flipped_statistics(data, signs, margin))
-    # Without any spread the gate goes by the exact bound, as the interval rule does.
-    plain = _interval(data, rng, alpha, margin, patterns)
-    return np.where(data.standard_error > NO_SPREAD, p <= alpha, plain)
+    return _where_spread(data, p <= alpha, alpha, margin)
 
 
 def _bootstrap(
@@ -76,7 +80,7 @@ def _bootstrap(
     weights = cluster_weights(data.clusters, resamples, rng).T
     means = (data.sums @ weights) / (data.sizes @ weights)
     low = np.minimum(np.quantile(means, alpha, axis=-1), data.mean)
-    return np.asarray(low > margin, dtype=np.bool_)
+    return _where_spread(data, low > margin, alpha, margin)
 
 
 def _permutation(

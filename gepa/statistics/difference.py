@@ -64,6 +64,11 @@ class Difference:
         return float(self.sums.mean) if self.n else None
 
     @property
+    def consultation_weighted(self) -> float | None:
+        """Mean with each consultation weighted alike, not each item; None without items."""
+        return float(self.sums.equal_weight) if self.n else None
+
+    @property
     def sums(self) -> ClusterSums:
         """Values summed by consultation."""
         return ClusterSums.of(self.values, self.cluster)

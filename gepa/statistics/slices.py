@@ -6,19 +6,21 @@ shows its counts and nothing computed from them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
-from heldout.gepa.statistics.intervals.interval import UNIT, Interval, cluster_t
+from heldout.gepa.statistics.intervals.interval import ClusterSums, Interval, cluster_wilson
 from heldout.gepa.statistics.rates.paired import answered_pairs, half_points, paired
 from heldout.gepa.statistics.selection import Selection, rows_of
 from heldout.gepa.statistics.table import BoolArray, ScoreTable
 from heldout.splits.benchmark import NoteLabel
 
 Axis = Literal["class", "trace", "severity", "stratum", "source"]
-AXES: tuple[Axis, ...] = ("class", "trace", "severity", "stratum", "source")
+AXES: tuple[Axis, ...] = ("trace", "class", "severity", "stratum", "source")
 MIN_PAIRS = 10
 MIN_CONSULTATIONS = 5
 
@@ -38,6 +40,8 @@ class Slice:
     consultations: int
     paired: float | None
     interval: Interval | None
+    members: Annotated[frozenset[str], Field(exclude=True)] = frozenset()
+    """Ids of its errored notes, unanswered ones too."""
 
     @property
     def value(self) -> float | None:
@@ -67,6 +71,17 @@ def all_slices(table: ScoreTable, *, level: float = 0.95) -> dict[Axis, dict[str
     }
 
 
+def distinct(parts: Mapping[Axis, Mapping[str, Slice]]) -> list[tuple[Axis, str]]:
+    """Axis and value of every slice, in order; the same notes under a second name are left out."""
+    seen, found = set[frozenset[str]](), list[tuple[Axis, str]]()
+    for axis, by_key in parts.items():
+        for key, part in by_key.items():
+            if part.members not in seen:
+                found.append((axis, key))
+            seen.add(part.members)
+    return found
+
+
 def slice_key(label: NoteLabel, axis: Axis) -> str:
     """The value of `axis` on one note, empty where it has none."""
     found = {
@@ -79,12 +94,27 @@ def slice_key(label: NoteLabel, axis: Axis) -> str:
     return str(found) if found else ""
 
 
+def consultation_mean(table: ScoreTable, select: Selection = "omission") -> float | None:
+    """Paired discrimination with each consultation weighted alike, in [0, 1]; None without a pair.
+
+    The other figures weigh each pair alike.
+    """
+    rows = rows_of(table, select) & answered_pairs(table)
+    if not rows.any():
+        return None
+    return float(ClusterSums.of(half_points(table)[rows] / 2, table.cluster[rows]).equal_weight)
+
+
 def paired_interval(
     table: ScoreTable, select: Selection = "omission", *, level: float = 0.95
 ) -> Interval | None:
-    """Cluster-robust t interval of paired discrimination, in [0, 1]; None without a pair."""
+    """Wilson's interval over consultations of paired discrimination, in [0, 1].
+
+    None without a pair, and for one consultation, which shows none.
+    """
     rows = rows_of(table, select) & answered_pairs(table)
-    return cluster_t(half_points(table)[rows] / 2, table.cluster[rows], level=level, bounds=UNIT)
+    found = cluster_wilson(half_points(table)[rows] / 2, table.cluster[rows], level=level)
+    return found if found is not None and found.known else None
 
 
 def _slice(table: ScoreTable, rows: BoolArray, level: float) -> Slice:
@@ -100,4 +130,5 @@ def _slice(table: ScoreTable, rows: BoolArray, level: float) -> Slice:
         consultations=groups,
         paired=found.value if enough else None,
         interval=paired_interval(table, rows, level=level) if enough else None,
+        members=frozenset(x.id for x, kept in zip(table.labels, rows, strict=True) if kept),
     )

@@ -1,13 +1,10 @@
 """How often does each gate rule ship when nothing changed? Printed with Monte Carlo errors.
 
-Run with `python -m tests.benchmarks.calibration --seed 1`. The nulls, at 20, 47 and
-112 consultations, one-sided level 0.025:
-
-- flipped signs: differences between the candidates of a campaign file (`--campaign FILE.json`, in
-  the published layout), each consultation's sign drawn at random;
-- assumed: the model that `power` uses without a pilot, which is symmetric by itself;
-- replicates: two runs of one and the same prompt by a simulated judge, and by the placebo;
-- left skew: a mean of exactly zero made of many small gains and few large losses.
+Run with `python -m tests.benchmarks.calibration --seed 1 --campaign FILE.json --results FOLDER`,
+the campaign file in the published layout. One-sided level 0.025 at 20, 47 and 112 consultations,
+without the floor `gate:too_few`; the nulls are those of `tests.benchmarks.nulls`. Rules that need
+no resampling see more data sets than the others. A row that stands in FOLDER
+already is not simulated again, so a stopped run goes on.
 
 `--realised` adds the power of simulated judges against what `power` predicts (minutes).
 """
@@ -17,114 +14,92 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from tests.benchmarks.alternatives import ALTERNATIVES
+from tests.benchmarks.nulls import (
+    Pool,
+    exactly,
+    exchanged,
+    few_ties,
+    flipped,
+    left_skewed,
+    lognormal,
+    moved_runs,
+    one_giant,
+)
 from tests.benchmarks.realised import Sizes, predictions, predictions_text
 from tests.benchmarks.simulated_runs import PLAIN, Setting, made_benchmark, runs
 
-from heldout.experiments.analysis.cluster_models import Assumed
 from heldout.experiments.analysis.power import RULES, Estimate, share
 from heldout.experiments.analysis.score_files import read_scores, score_tables
 from heldout.gepa.gate.simulated_rules import ships
 from heldout.gepa.settings import RuleName
-from heldout.gepa.statistics.difference import difference
-from heldout.gepa.statistics.intervals.interval import ClusterSums
+from heldout.gepa.statistics.intervals.interval import ClusterSums, t_ends, t_quantile
 from heldout.gepa.statistics.intervals.resampling import generator
-from heldout.gepa.statistics.table import FloatArray, ScoreTable
+from heldout.gepa.statistics.table import ScoreTable
 from heldout.students.models.chat import ChatModel
 from heldout.students.simulated import JUDGE_ID, PLACEBO_ID, SimulatedJudge, SimulatedPlacebo
 
 CONSULTATIONS = (20, 47, 112)
 ALPHA = 0.025
+DEFAULT: RuleName = "studentised"
+CHEAP: frozenset[RuleName] = frozenset({"point", "interval"})
+CHUNK = 10_000
+"""Data sets held at once."""
+RUN_SD = 0.03
+
+Null = Callable[[int, int, np.random.Generator], ClusterSums]
+"""Draws data sets of a number of consultations: consultations, draws, generator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Data sets for rules that resample, and for those that do not, which are cheap."""
+
+    resampled: int = 10_000
+    cheap: int = 200_000
+
+    def of(self, rule: RuleName) -> int:
+        """Data sets that `rule` sees."""
+        return max(self.cheap, self.resampled) if rule in CHEAP else self.resampled
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One null at one number of consultations: the share each rule ships."""
+    """One null at one number of consultations: the share each rule ships, and the skewness."""
 
     null: str
     consultations: int
-    draws: int
-    shipped: dict[RuleName, Estimate]
-    alternatives: dict[str, Estimate]
+    shipped: Mapping[RuleName, Estimate]
     skewness: float
 
-    def holds(self, rule: RuleName) -> bool:
-        """True if the share is at most the level plus two Monte Carlo standard errors."""
-        return self.shipped[rule].value <= ALPHA + 2 * share(ALPHA, self.draws).error
+    def excess(self, rule: RuleName) -> float:
+        """How far the share lies above the level, in Monte Carlo errors of its own."""
+        found = self.shipped[rule]
+        return (found.value - ALPHA) / found.error if found.error else -np.inf
 
 
-def calibrate(null: str, data: ClusterSums, rng: np.random.Generator) -> Row:
+def calibrate(
+    name: str, null: Null, consultations: int, draws: Draws, rng: np.random.Generator
+) -> Row:
     """What every rule ships of the data sets of one null."""
-    shipped = {rule: _shipped(data, rule, rng) for rule in RULES}
-    others = {
-        name: share(float(rule(data, ALPHA).mean()), len(data.sums))
-        for name, rule in ALTERNATIVES.items()
-    }
-    return Row(null, data.clusters, len(data.sums), shipped, others, _skewness(data))
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Consultation sums of many comparisons over the same consultations.
-
-    `sums` has shape (comparisons, consultations), `sizes` (consultations,).
-    """
-
-    sums: FloatArray
-    sizes: FloatArray
-
-    @classmethod
-    def of(cls, tables: Sequence[ScoreTable]) -> Pool:
-        """Every pair of tables compared on omissions."""
-        found = [difference(a, b).sums for a, b in combinations(tables, 2)]
-        return cls(np.array([data.sums for data in found]), found[0].sizes)
-
-
-def flipped(pool: Pool, consultations: int, draws: int, rng: np.random.Generator) -> ClusterSums:
-    """Data sets of resampled consultations of one comparison each, signs drawn at random."""
-    which = rng.integers(0, len(pool.sums), size=(draws, 1))
-    drawn = rng.integers(0, pool.sizes.size, size=(draws, consultations))
-    signs = 1.0 - 2.0 * rng.integers(0, 2, size=drawn.shape)
-    return ClusterSums(pool.sums[which, drawn] * signs, pool.sizes[drawn])
-
-
-def assumed(consultations: int, draws: int, rng: np.random.Generator) -> ClusterSums:
-    """Data sets of 1 to 4 pairs a consultation from the assumed model, effect zero."""
-    sizes = rng.integers(1, 5, size=(draws, consultations))
-    return Assumed().draw(sizes, 0.0, rng)
-
-
-def left_skewed(consultations: int, draws: int, rng: np.random.Generator) -> ClusterSums:
-    """Mean zero, skewness -1.41 a consultation: 2 minus a gamma variable of shape 2, scaled.
-
-    A consultation with 1 to 4 pairs moves as a whole, the hardest case for a cluster method.
-    """
-    sizes = rng.integers(1, 5, size=(draws, consultations)).astype(np.float64)
-    return ClusterSums(0.1 * (2.0 - rng.gamma(2.0, 1.0, sizes.shape)) * sizes, sizes)
-
-
-def exchanged(
-    replicates: Sequence[ScoreTable], consultations: int, draws: int, rng: np.random.Generator
-) -> ClusterSums:
-    """Two runs of one prompt: in each consultation two different replicates in random order.
-
-    Replicates of one note are exchangeable and consultations independent, so the mean is exactly
-    zero whatever the prompt does. Consultations are drawn without replacement from those judged.
-    """
-    against = [difference(table, replicates[0]).sums for table in replicates]
-    sums, sizes = np.array([data.sums for data in against]), against[0].sizes
-    if consultations > sizes.size:
-        raise ValueError(f"{consultations} consultations wanted, {sizes.size} were judged")
-    drawn = rng.permuted(np.tile(np.arange(sizes.size), (draws, 1)), axis=1)[:, :consultations]
-    first = rng.integers(0, len(sums), size=drawn.shape)
-    second = (first + rng.integers(1, len(sums), size=drawn.shape)) % len(sums)
-    return ClusterSums(sums[first, drawn] - sums[second, drawn], sizes[drawn])
+    counted, skewness = dict.fromkeys(RULES, 0), list[float]()
+    most = max(map(draws.of, RULES))
+    for start in range(0, most, CHUNK):
+        size = min(CHUNK, most - start)
+        data = null(consultations, size, rng)
+        skewness.append(_skewness(data))
+        for rule in RULES:
+            kept = max(0, min(size, draws.of(rule) - start))
+            if kept:
+                part = ClusterSums(data.sums[:kept], data.sizes[:kept])
+                counted[rule] += int(ships(part, rule, rng, alpha=ALPHA).sum())
+    shipped = {rule: share(counted[rule] / draws.of(rule), draws.of(rule)) for rule in RULES}
+    return Row(name, consultations, shipped, float(np.mean(skewness)))
 
 
 def table_text(rows: Sequence[Row]) -> str:
@@ -140,38 +115,45 @@ def table_text(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def alternatives_text(rows: Sequence[Row]) -> str:
-    """What the rules that were not taken would ship, beside the default."""
-    lines = [
-        "| null, consultations | interval | " + " | ".join(ALTERNATIVES) + " |",
-        "|---|---|" + "---|" * len(ALTERNATIVES),
+def verdict_text(rows: Sequence[Row], rule: RuleName = DEFAULT) -> str:
+    """Where the rule exceeds its level by more than three Monte Carlo errors, and by how much."""
+    over = [
+        f"{rule} exceeds {ALPHA}: {row.null}, {row.consultations}, by "
+        f"{row.shipped[rule].value - ALPHA:+.4f} ({row.excess(rule):.1f} errors)"
+        for row in rows
+        if row.excess(rule) > 3
     ]
-    for row in rows:
-        cells = [f"{row.alternatives[name].value:.4f}" for name in ALTERNATIVES]
-        default = f"{row.shipped['interval'].value:.4f}"
-        lines.append(f"| {row.null}, {row.consultations} | {default} | " + " | ".join(cells) + " |")
+    return "\n".join(over) or f"{rule} holds {ALPHA} within three errors in every row"
+
+
+def noise_text(draws: int, rng: np.random.Generator, *, replicates: int = 3) -> str:
+    """What the t interval ships where whole runs move, without and with that component."""
+    lines = [
+        "| run-to-run SD, consultations | t interval | with run-to-run noise |",
+        "|---|---|---|",
+    ]
+    for run_sd in (RUN_SD, RUN_SD * 2**0.5):
+        for n in CONSULTATIONS:
+            plain, allowed = noise_levels(n, draws, rng, replicates=replicates, run_sd=run_sd)
+            lines.append(f"| {run_sd:.3f}, {n} | {_shown(plain)} | {_shown(allowed)} |")
     return "\n".join(lines)
 
 
-def verdict_text(rows: Sequence[Row], rule: RuleName = "interval") -> str:
-    """Where the rule holds its level within two Monte Carlo standard errors, and where not."""
-    return "\n".join(
-        f"{rule}, {row.null}, {row.consultations}: "
-        + ("holds" if row.holds(rule) else f"exceeds by {row.shipped[rule].value - ALPHA:+.4f}")
-        for row in rows
-    )
-
-
-def _shipped(data: ClusterSums, rule: RuleName, rng: np.random.Generator) -> Estimate:
-    found = ships(data, rule, rng, alpha=ALPHA)
-    return share(float(found.mean()), found.size)
-
-
-def _skewness(data: ClusterSums) -> float:
-    """Skewness of the consultation residuals, pooled over data sets."""
-    residual = data.sums - data.sums.mean(axis=-1, keepdims=True)
-    spread = float((residual**2).mean())
-    return float((residual**3).mean()) / spread**1.5 if spread else 0.0
+def noise_levels(
+    consultations: int, draws: int, rng: np.random.Generator, *, replicates: int, run_sd: float
+) -> tuple[Estimate, Estimate]:
+    """Share shipped by the plain t interval over consultations, and by the one with both parts."""
+    counted = np.zeros(2)
+    for start in range(0, draws, CHUNK):
+        size = min(CHUNK, draws - start)
+        data = moved_runs(consultations, size, rng, runs=replicates, run_sd=run_sd)
+        total, degrees = data.variance()
+        quantiles = np.vectorize(partial(t_quantile, 1 - ALPHA))(degrees)
+        mean = ClusterSums(data.sums.mean(axis=-2), data.sizes)
+        plain = t_ends(mean, level=1 - 2 * ALPHA)[0] > 0
+        counted += [plain.sum(), (data.mean > quantiles * np.sqrt(total)).sum()]
+    plain_share, allowed = counted / draws
+    return share(float(plain_share), draws), share(float(allowed), draws)
 
 
 def simulated_replicates(
@@ -182,23 +164,22 @@ def simulated_replicates(
     return runs(PLAIN, made_benchmark(consultations, seed=seed), setting, replicates=replicates)
 
 
-def nulls(campaign: Path | None, draws: int, seed: int) -> Iterator[Row]:
-    """Every null at every number of consultations."""
-    pool = None if campaign is None else Pool.of(campaign_tables(campaign))
-    repeated = {
-        f"replicates, {name} (simulated)": simulated_replicates(
-            model, name, consultations=240, replicates=6, seed=seed
-        )
-        for name, model in ((JUDGE_ID, SimulatedJudge()), (PLACEBO_ID, SimulatedPlacebo()))
+def nulls(campaign: Path | None, seed: int) -> dict[str, Null]:
+    """Every null by the name of its rows; flipped signs need a campaign file."""
+    found: dict[str, Null] = {}
+    if campaign is not None:
+        found["flipped signs"] = partial(flipped, Pool.of(campaign_tables(campaign)))
+    for name, model in ((JUDGE_ID, SimulatedJudge()), (PLACEBO_ID, SimulatedPlacebo())):
+        tables = simulated_replicates(model, name, consultations=240, replicates=6, seed=seed)
+        found[f"replicates, {name} (simulated)"] = partial(exchanged, tables)
+    return found | {
+        "15% ties": few_ties,
+        "exactly 4 differ": partial(exactly, 4),
+        "exactly 8 differ": partial(exactly, 8),
+        "one of 40 pairs": one_giant,
+        "lognormal sizes": lognormal,
+        "left skew": left_skewed,
     }
-    for n in CONSULTATIONS:
-        rng = generator(seed, "calibration", n)
-        if pool is not None:
-            yield calibrate("flipped signs", flipped(pool, n, draws, rng), rng)
-        yield calibrate("assumed", assumed(n, draws, rng), rng)
-        for name, tables in repeated.items():
-            yield calibrate(name, exchanged(tables, n, draws, rng), rng)
-        yield calibrate("left skew", left_skewed(n, draws, rng), rng)
 
 
 def campaign_tables(path: Path) -> list[ScoreTable]:
@@ -211,21 +192,51 @@ def campaign_tables(path: Path) -> list[ScoreTable]:
     return [score_tables(base, base)[0], *(table.in_order_of(labels) for table in tables)]
 
 
+def rows(found: Mapping[str, Null], draws: Draws, seed: int, folder: Path) -> Iterator[Row]:
+    """Every null at every number of consultations; rows that `folder` holds are read from there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, null in found.items():
+        for n in CONSULTATIONS:
+            path = (
+                folder
+                / f"{name.replace('/', ' ')}, {n}, {draws.resampled}, {draws.cheap}, {seed}.json"
+            )
+            if not path.exists():
+                rng = generator(seed, "calibration", name, n)
+                path.write_text(json.dumps(asdict(calibrate(name, null, n, draws, rng))), "utf-8")
+            kept = json.loads(path.read_text("utf-8"))
+            shipped = {rule: Estimate(**value) for rule, value in kept["shipped"].items()}
+            yield Row(name, n, shipped, kept["skewness"])
+
+
+def _skewness(data: ClusterSums) -> float:
+    """Skewness of the consultation residuals, pooled over data sets."""
+    residual = data.sums - data.sums.mean(axis=-1, keepdims=True)
+    spread = float((residual**2).mean())
+    return float((residual**3).mean()) / spread**1.5 if spread else 0.0
+
+
+def _shown(found: Estimate) -> str:
+    return f"{found.value:.4f} ±{found.error:.4f}"
+
+
 def main(arguments: Sequence[str]) -> int:
     """Print the calibration; see the module's text."""
     parser = argparse.ArgumentParser(prog="calibration")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--draws", type=int, default=10_000)
+    parser.add_argument("--cheap", type=int, default=200_000)
     parser.add_argument("--campaign", type=Path)
+    parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--realised", action="store_true")
     given = parser.parse_args(arguments)
-    rows = sorted(nulls(given.campaign, given.draws, given.seed), key=lambda row: row.null)
-    sys.stdout.write(f"{given.draws} data sets a row, seed {given.seed}\n\n")
-    sys.stdout.write(f"{table_text(rows)}\n\n{verdict_text(rows)}\n\n")
-    sys.stdout.write(f"{alternatives_text(rows)}\n")
+    draws = Draws(given.draws, given.cheap)
+    found = list(rows(nulls(given.campaign, given.seed), draws, given.seed, given.results))
+    noise = noise_text(given.cheap, generator(given.seed, "calibration", "noise"))
+    sys.stdout.write(f"{table_text(found)}\n\n{verdict_text(found)}\n\n{noise}\n")
     if given.realised:
-        found = predictions(Sizes(draws=given.draws), CONSULTATIONS, seed=given.seed)
-        sys.stdout.write(f"\n{predictions_text(found)}\n")
+        predicted = predictions(Sizes(draws=given.draws), CONSULTATIONS, seed=given.seed)
+        sys.stdout.write(f"\n{predictions_text(predicted)}\n")
     return 0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from heldout.experiments.report.compared import ComparedBlock, ComparedBlocks, paired_over
 from heldout.experiments.report.figures.svg import (
     Chart,
@@ -13,20 +15,27 @@ from heldout.experiments.report.figures.svg import (
 )
 from heldout.experiments.report.words import Table, interval_text, signed
 from heldout.gepa.statistics.intervals.interval import Interval
-from heldout.gepa.statistics.slices import MIN_CONSULTATIONS, MIN_PAIRS, Axis, Slice, slices
+from heldout.gepa.statistics.slices import (
+    MIN_CONSULTATIONS,
+    MIN_PAIRS,
+    Axis,
+    Slice,
+    distinct,
+    slices,
+)
 from heldout.splits.counted import counted
 
 CHANCE = 0.5
 BLOCK_HEIGHT, SLICE_HEIGHT = 64, 34
 """Pixels of a row."""
-AXES: tuple[tuple[Axis, str], ...] = (
-    ("trace", "trace level"),
-    ("severity", "severity"),
-    ("class", "class"),
-    ("stratum", "stratum"),
-    ("source", "source"),
-)
-DRAWN = [name for _, name in AXES[:3]]
+AXES: Mapping[Axis, str] = {
+    "trace": "trace level",
+    "severity": "severity",
+    "class": "class",
+    "stratum": "stratum",
+    "source": "source",
+}
+DRAWN = ("trace level", "severity", "class")
 """These axes are drawn; all of them stand in the table."""
 
 Compared = tuple[ComparedBlock, Interval | None, Interval | None]
@@ -61,7 +70,7 @@ def agreement(blocks: ComparedBlocks) -> Chart:
     return Chart(
         "Accept against held-out",
         f"Hollow: accept, which the search chose on. Filled: held-out, which it never saw. "
-        f"Bars are {percent} cluster-robust t intervals over consultations.",
+        f"Bars are {percent} Wilson intervals with consultations as the unit.",
         drawing.svg(f"{blocks.measure} on accept and on held-out"),
         _table(rows),
     )
@@ -119,15 +128,17 @@ def slice_figure(blocks: ComparedBlocks) -> Chart | None:
 
 
 def _all_slices(blocks: ComparedBlocks) -> list[Sliced]:
-    """Every slice, in the same order for every block, of the first replicate."""
-    rows: list[Sliced] = []
-    for axis, name in AXES:
-        each = [
-            slices(block.on_heldout.tables[0], axis, level=blocks.level)
-            for block in blocks.measured
-        ]
-        rows += [(name, key, [parts[key] for parts in each]) for key in each[0]]
-    return rows
+    """Every slice of the primary pairs, in one order for all blocks, of the first replicate."""
+    each = [
+        {
+            axis: slices(block.on_heldout.tables[0], axis, blocks.primary, level=blocks.level)
+            for axis in AXES
+        }
+        for block in blocks.measured
+    ]
+    return [
+        (AXES[axis], key, [parts[axis][key] for parts in each]) for axis, key in distinct(each[0])
+    ]
 
 
 def _mark_slice(

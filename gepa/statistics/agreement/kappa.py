@@ -69,7 +69,7 @@ def kappa_interval(
     if not kept.any():
         return None
     values = (observed[kept] - expected[kept]) / (1 - expected[kept])
-    return quantile_interval(point, values, level)
+    return quantile_interval(point, values, level=level, clusters=len(stacked))
 
 
 def _agreements(counts: FloatArray, weights: KappaWeights) -> tuple[FloatArray, FloatArray]:

@@ -1,8 +1,12 @@
-"""Intervals: Wilson for a count, cluster-robust t for a mean over pairs in consultations."""
+"""Intervals over consultations: Wilson's for one judge's share, Student's t for a difference.
+
+A plain Wilson interval of a count stands where each case has a consultation of its own.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 import scipy
@@ -10,10 +14,13 @@ import scipy
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.table import FloatArray, IntArray
 
-UNIT = (0.0, 1.0)
-SIGNED_UNIT = (-1.0, 1.0)
+UNIT, SIGNED_UNIT = (0.0, 1.0), (-1.0, 1.0)
 NO_SPREAD = 1e-12
 """A standard error at or below this is a rounding error."""
+NOTHING_DIFFERS = "exact bound (no spread)"
+"""Method of an interval where no consultation differs from another."""
+ONE_CONSULTATION = "none (one consultation)"
+"""Method where there is an estimate and nothing to tell its error by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,11 @@ class Interval:
     high: float
     level: float
     method: str
+
+    @property
+    def known(self) -> bool:
+        """False where one consultation leaves the whole range open, which is no interval."""
+        return self.method != ONE_CONSULTATION
 
     def to_json(self) -> dict[str, object]:
         """`{estimate, low, high, level, method}`."""
@@ -72,6 +84,11 @@ class ClusterSums:
         return np.asarray(self.sums.sum(axis=-1) / self.sizes.sum(axis=-1))
 
     @property
+    def equal_weight(self) -> FloatArray:
+        """The mean with each consultation weighted alike, whatever its size, shape (…)."""
+        return np.asarray((self.sums / self.sizes).mean(axis=-1))
+
+    @property
     def standard_error(self) -> FloatArray:
         """Linearised standard error of the ratio, shape (…); NaN with a single cluster.
 
@@ -92,38 +109,65 @@ def cluster_t(
     cluster: IntArray,
     *,
     level: float = 0.95,
-    bounds: tuple[float, float] = SIGNED_UNIT,
 ) -> Interval | None:
-    """Cluster-robust t interval of the mean of `values`, consultations as clusters.
+    """Cluster-robust t interval of the mean of `values` in [-1, 1], consultations as clusters.
 
-    Student's t with G - 1 degrees of freedom around the ratio estimate, cut to `bounds`. Where no
+    Student's t with G - 1 degrees of freedom around the ratio estimate, cut to the range. Where no
     consultation differs from another the spread is not zero, only unseen: see `unseen_share`. One
-    consultation says nothing about the others: the interval is all of `bounds`. None without
+    consultation says nothing about the others: the interval is the whole range. None without
     values.
     """
-    return (
-        cluster_interval(ClusterSums.of(values, cluster), level=level, bounds=bounds)
-        if values.size
-        else None
-    )
+    if not values.size:
+        return None
+    return cluster_interval(ClusterSums.of(values, cluster), level=level)
 
 
-def cluster_interval(
-    data: ClusterSums, *, level: float = 0.95, bounds: tuple[float, float] = SIGNED_UNIT
-) -> Interval:
+def cluster_interval(data: ClusterSums, *, level: float = 0.95) -> Interval:
     """`cluster_t` of sums by consultation, one consultation or more."""
     estimate = float(data.mean)
+    if data.clusters < 2 or float(data.standard_error) <= NO_SPREAD:
+        return exact_bound(estimate, data.clusters, level=level)
+    ends = t_ends(data, level=level)
+    return Interval(estimate, float(ends[0]), float(ends[1]), level, "cluster-t")
+
+
+def cluster_wilson(
+    values: FloatArray, cluster: IntArray, *, level: float = 0.95
+) -> Interval | None:
+    """Wilson's score interval of the mean of `values` in [0, 1], consultations as clusters.
+
+    The number of cases is the effective one: as many independent right-or-wrong cases as would have
+    the standard error that is seen between consultations. Pairs of a consultation count at most as
+    independent and at least as one. The quantile is Student's with G - 1 degrees of freedom. Where
+    all values are the same the interval still has a width. One consultation leaves the whole range;
+    None without values.
+    """
+    if not values.size:
+        return None
+    data = ClusterSums.of(values, cluster)
+    estimate = float(data.mean)
     if data.clusters < 2:
-        return Interval(estimate, *bounds, level, "none (one consultation)")
-    ends = t_ends(data, level=level, bounds=bounds)
-    method = "cluster-t" if float(data.standard_error) > NO_SPREAD else "exact bound (no spread)"
-    return Interval(estimate, float(ends[0]), float(ends[1]), level, method)
+        return exact_bound(estimate, 1, level=level, bounds=UNIT)
+    cases, t = _effective_cases(data, values), t_quantile(0.5 + level / 2, data.clusters - 1)
+    centre = (estimate + t**2 / (2 * cases)) / (1 + t**2 / cases)
+    spread = estimate * (1 - estimate) / cases + t**2 / (4 * cases**2)
+    half = t * sqrt(max(0.0, spread)) / (1 + t**2 / cases)
+    low, high = max(0.0, min(centre - half, estimate)), min(1.0, max(centre + half, estimate))
+    return Interval(estimate, low, high, level, "cluster-wilson")
 
 
-def t_ends(
-    data: ClusterSums, *, level: float, bounds: tuple[float, float] = SIGNED_UNIT
-) -> FloatArray:
+def _effective_cases(data: ClusterSums, values: FloatArray) -> float:
+    mean, spread = float(data.mean), float(values.var())
+    if spread <= NO_SPREAD:
+        return data.effective
+    inflation = float(data.standard_error) ** 2 * values.size / spread
+    independent = values.size / min(max(inflation, 1.0), values.size / data.effective)
+    return independent * mean * (1 - mean) / spread
+
+
+def t_ends(data: ClusterSums, *, level: float) -> FloatArray:
     """Lower and upper ends of `cluster_t`, shape (2, …), for two clusters or more."""
+    bounds = SIGNED_UNIT
     mean, error = data.mean, data.standard_error
     half = error * t_quantile(0.5 + level / 2, data.clusters - 1)
     share = unseen_share(data.clusters, 0.5 - level / 2)
@@ -146,6 +190,27 @@ def unseen_share(clusters: int, tail: float) -> float:
     at the bound. An interval lets that share lie at the end of the range.
     """
     return float(1 - tail ** (1 / clusters))
+
+
+def exact_bound(
+    estimate: float, clusters: int, *, level: float, bounds: tuple[float, float] = SIGNED_UNIT
+) -> Interval:
+    """The interval of `estimate` where none of `clusters` differs, by `unseen_share`.
+
+    All of `bounds` for one consultation, which says nothing about the others.
+    """
+    if clusters < 2:
+        return Interval(estimate, *bounds, level, ONE_CONSULTATION)
+    share = unseen_share(clusters, 0.5 - level / 2)
+    low, high = estimate - share * (estimate - bounds[0]), estimate + share * (bounds[1] - estimate)
+    return Interval(estimate, min(low, estimate), max(high, estimate), level, NOTHING_DIFFERS)
+
+
+def unseen_p(data: ClusterSums, margin: float) -> float:
+    """One-sided p of a data set without spread: the level at which its exact bound is `margin`."""
+    mean = float(data.mean)
+    share = (mean - margin) / (mean + 1) if mean > margin else 0.0
+    return float((1 - share) ** data.clusters)
 
 
 def t_quantile(probability: float, degrees: float) -> float:

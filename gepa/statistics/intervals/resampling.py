@@ -12,7 +12,13 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from heldout.gepa.statistics.intervals.interval import ClusterSums, Interval
+from heldout.gepa.statistics.intervals.interval import (
+    NO_SPREAD,
+    SIGNED_UNIT,
+    ClusterSums,
+    Interval,
+    exact_bound,
+)
 from heldout.gepa.statistics.table import FloatArray, IntArray
 from heldout.splits.randomness import Part, bits
 
@@ -69,22 +75,32 @@ def bootstrap_interval(
     tails = np.array([0.5 - level / 2, 0.5 + level / 2])
     if method == "bca":
         tails = _bca_tails(tails, draws, float(data.mean), jackknife(data))
-    return quantile_interval(float(data.mean), draws, level, f"bootstrap-{method}", tails)
+    name = f"bootstrap-{method}"
+    return quantile_interval(
+        float(data.mean), draws, level=level, clusters=data.clusters, method=name, tails=tails
+    )
 
 
 def quantile_interval(
     estimate: float,
     draws: FloatArray,
+    *,
     level: float,
+    clusters: int,
     method: str = "bootstrap-percentile",
     tails: FloatArray | None = None,
+    bounds: tuple[float, float] = SIGNED_UNIT,
 ) -> Interval:
     """The interval between two quantiles of `draws`, widened to hold the estimate.
 
-    `tails` are their probabilities, by default those that leave out as much on either side.
+    `tails` are their probabilities, by default those that leave out as much on either side. Where
+    the quantiles fall together the spread of the `clusters` is unseen, not zero: `exact_bound`.
     """
     low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2] if tails is None else tails)
-    return Interval(estimate, min(float(low), estimate), max(float(high), estimate), level, method)
+    low, high = min(float(low), estimate), max(float(high), estimate)
+    if high - low <= NO_SPREAD:
+        return exact_bound(estimate, clusters, level=level, bounds=bounds)
+    return Interval(estimate, low, high, level, method)
 
 
 def jackknife(data: ClusterSums) -> FloatArray:

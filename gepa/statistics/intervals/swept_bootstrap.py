@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout.gepa.statistics.intervals.interval import Interval
+from heldout.gepa.statistics.intervals.interval import SIGNED_UNIT, UNIT, Interval
 from heldout.gepa.statistics.intervals.resampling import (
     RESAMPLES,
     cluster_weights,
@@ -62,7 +62,7 @@ def swept_interval(
         return None
     sweep = _sweep(table, rows_of(table, select))
     draws = [sweep.detection(w, cap) for w in _weights(sweep, resamples, rng)]
-    return _percentile(estimate, np.concatenate(draws), level)
+    return _percentile(estimate, np.concatenate(draws), level, len(sweep.clean), UNIT)
 
 
 def swept_difference(
@@ -86,7 +86,8 @@ def swept_difference(
     draws = [
         ours.detection(w, cap) - theirs.detection(w, cap) for w in _weights(ours, resamples, rng)
     ]
-    return _percentile(rates[0] - rates[1], np.concatenate(draws), level)
+    found, groups = rates[0] - rates[1], len(ours.clean)
+    return _percentile(found, np.concatenate(draws), level, groups, SIGNED_UNIT)
 
 
 def _weights(sweep: _Sweep, resamples: int, rng: np.random.Generator) -> list[FloatArray]:
@@ -122,6 +123,12 @@ def _sweep(table: ScoreTable, rows: BoolArray) -> _Sweep:
     )
 
 
-def _percentile(estimate: float, draws: FloatArray, level: float) -> Interval | None:
+def _percentile(
+    estimate: float, draws: FloatArray, level: float, clusters: int, bounds: tuple[float, float]
+) -> Interval | None:
     draws = draws[~np.isnan(draws)]
-    return quantile_interval(estimate, draws, level, METHOD) if draws.size else None
+    if not draws.size:
+        return None
+    return quantile_interval(
+        estimate, draws, level=level, clusters=clusters, method=METHOD, bounds=bounds
+    )

@@ -86,17 +86,17 @@ class StudentisedFlip:
     def _mirrored(self) -> StudentisedFlip:
         return StudentisedFlip(ClusterSums(-self.data.sums, self.data.sizes), self.signs)
 
-    def interval(self, level: float, bounds: tuple[float, float] = SIGNED_UNIT) -> Interval:
-        """The margins that the test rejects on neither side at `level`, cut to `bounds`.
+    def interval(self, level: float) -> Interval:
+        """The margins that the test rejects on neither side at `level`, cut to the range.
 
         Without spread between consultations it is the exact bound of `cluster_interval`.
         """
-        plain = cluster_interval(self.data, level=level, bounds=bounds)
+        plain = cluster_interval(self.data, level=level)
         if float(self.data.standard_error) <= NO_SPREAD:
             return plain
         tail = 0.5 - level / 2
-        low = self._end(bounds[0], tail)
-        high = -self._mirrored._end(-bounds[1], tail)
+        low = self._end(SIGNED_UNIT[0], tail)
+        high = -self._mirrored._end(-SIGNED_UNIT[1], tail)
         return Interval(plain.estimate, low, high, level, "studentised sign flip")
 
     def _end(self, bound: float, tail: float) -> float:

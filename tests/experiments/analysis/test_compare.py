@@ -24,6 +24,18 @@ def printed(result):
     return console.file.getvalue()
 
 
+def intervals(value):
+    """Every interval anywhere in the JSON of a comparison."""
+    if isinstance(value, dict):
+        if {"low", "high", "method"} <= set(value):
+            yield value
+        for part in value.values():
+            yield from intervals(part)
+    if isinstance(value, list):
+        for part in value:
+            yield from intervals(part)
+
+
 def whole(candidate, baseline, **options):
     return compare(candidate, baseline, SETTINGS, names=("ours", "theirs"), **options)
 
@@ -66,7 +78,9 @@ def test_the_json_has_the_keys_of_the_contract():
 @given(table_pairs(max_groups=6))
 def test_any_two_tables_are_compared_and_printed(pair):
     result = whole(*pair)
-    json.dumps(plain(result), allow_nan=False)
+    body = plain(result)
+    json.dumps(body, allow_nan=False)
+    assert [i for i in intervals(body) if not i["low"] < i["high"]] == []
     assert "word-count control" in printed(result)
 
 
@@ -129,3 +143,53 @@ def test_missing_figures_print_as_na():
 def test_small_slices_print_counts():
     table = build(*[(9, [("omit", 8)])] * 4)
     assert "4 / 0 / 0" in printed(whole(table, table))
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [(8, 8), (9, 9), (10, 10), (8, 10), (None, 8)],
+    ids=["all won", "all tied", "all lost", "each half", "half unanswered"],
+)
+@pytest.mark.parametrize("consultations", [1, 2, 5, 20])
+def test_no_interval_has_a_width_of_zero_and_one_consultation_shows_none(scores, consultations):
+    ours = build(*[(9, [("omit", s) for s in scores])] * consultations)
+    theirs = with_scores(ours, [9] * len(ours.scores))
+    result = whole(ours, theirs)
+    body = plain(result)
+    found = list(intervals(body))
+    assert [i for i in found if i["high"] - i["low"] < 1e-6] == []
+    if consultations > 1:
+        assert body["candidate"]["paired_interval"]
+        return
+    assert body["candidate"]["paired_interval"] is None
+    assert body["candidate"]["swept"]["interval"] is None
+    assert {i["method"] for i in found} == {"none (one consultation)"}
+    text = printed(result)
+    assert "no interval: one consultation" in text
+    assert "[-1.000" not in text
+
+
+def test_consultations_weighted_alike_stand_beside_pairs_weighted_alike():
+    # One consultation of nine lost pairs beside three of one won pair each.
+    ours = build((9, [("omit", 10)] * 9), *[(9, [("omit", 8)])] * 3)
+    theirs = with_scores(ours, [9] * len(ours.scores))
+    body = plain(whole(ours, theirs))
+    assert body["candidate"]["paired_omissions"] == 0.25
+    assert body["candidate"]["consultation_weighted"] == 0.75
+    assert body["difference"]["estimate"] == pytest.approx((3 - 9) / 24)
+    assert body["consultation_weighted"] == 0.25
+    text = printed(whole(ours, theirs))
+    assert "each consultation weighted alike: +0.250" in text
+    assert "consultations weighted alike" in text
+    assert plain(whole(*[build((9, [("add", 8)]))] * 2))["consultation_weighted"] is None
+
+
+def test_a_slice_is_not_printed_under_two_names():
+    # Complete omissions are a trace level and a class; here they are also all of severity x.
+    table = build(*[(9, [("omit", 8), ("weak", 9), ("add", 10)])] * 12)
+    text = printed(whole(table, table))
+    assert text.count(" trace: complete ") == 1
+    assert "class: omit-complete" not in text
+    assert "class: omit-partial" not in text
+    assert "class: add" in text
+    assert "by_class" in plain(whole(table, table))["candidate"]

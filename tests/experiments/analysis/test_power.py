@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from heldout.experiments.analysis.cluster_models import Assumed
-from heldout.experiments.analysis.power import PowerSettings, Simulator, power
+from heldout.experiments.analysis.power import RULES, PowerSettings, Simulator, power
 from heldout.experiments.analysis.power_report import render_power, resolution
 from heldout.gepa.gate.decide import GateSettings
 from heldout.gepa.record.codec import plain
@@ -95,7 +95,7 @@ def test_the_whole_report_prints_and_is_json():
         Assumed(), accept=ACCEPT, heldout=HELDOUT, gate=GateSettings(), settings=SETTINGS
     )
     body = json.loads(json.dumps(plain(report), allow_nan=False))
-    assert set(body["rules"]) == {"interval", "bootstrap", "permutation", "point"}
+    assert set(body["rules"]) == set(RULES)
     assert [row["difference"] for row in body["rules"]["point"]["power"]] == [
         0.02,
         0.05,

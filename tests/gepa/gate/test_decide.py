@@ -110,13 +110,34 @@ def test_shown_to_be_no_better_is_told_from_could_not_be_seen(winning, losing, t
 
 def test_a_refusal_says_how_much_data_it_would_have_taken():
     found = gate(*mixed(5, 3, 12))
-    assert found.consultations.needed_for_observed > found.consultations.have == 20
-    assert found.consultations.needed_for_hoped > 20
+    assert found.consultations.needed_for_hoped > found.consultations.have == 20
     text = " ".join(found.sentences)
-    assert f"needs {found.consultations.needed_for_observed} consultations" in text
     assert f"needs {found.consultations.needed_for_hoped} consultations" in text
-    # A loss, however many consultations are added, never becomes a gain.
-    assert gate(*mixed(3, 5, 12)).consultations.needed_for_observed is None
+
+
+def test_what_the_observed_size_needs_is_given_for_both_ends_or_not_at_all():
+    # Where the interval reaches the margin, no number shows a difference of its lower end.
+    for unclear in (mixed(5, 3, 12), mixed(3, 5, 12), mixed(0, 0, 20)):
+        found = gate(*unclear)
+        assert (found.consultations.needed_at_low, found.consultations.needed_at_high) == (
+            None,
+            None,
+        )
+        assert "the true difference is" not in " ".join(found.sentences)
+    clear = gate(*mixed(18, 2, 20))
+    low, high = clear.consultations.needed_at_low, clear.consultations.needed_at_high
+    assert high < 40 < low
+    line = next(s for s in clear.sentences if "the true difference is" in s)
+    assert f"takes {high} consultations" in line
+    assert f"{low} if it is the lower" in line
+
+
+def test_a_few_large_consultations_that_carry_the_result_are_seen_beside_it():
+    ours = build((9, [("omit", 8)] * 9), *[(9, [("omit", 10)])] * 18)
+    found = gate(ours, with_scores(ours, [9] * len(ours.scores)))
+    assert found.difference.estimate == pytest.approx((9 - 18) / 54)
+    assert found.consultation_weighted == pytest.approx((0.5 - 9) / 19)
+    assert "each consultation weighted alike -0.447, each pair -0.167" in found.sentences
 
 
 def test_a_difference_that_is_not_winner_minus_baseline_is_said_to_be():

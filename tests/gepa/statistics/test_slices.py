@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 from tests.support.score_tables import build
 
-from heldout.gepa.statistics.slices import AXES, all_slices, paired_interval, slices
+from heldout.gepa.statistics.slices import (
+    AXES,
+    all_slices,
+    consultation_mean,
+    distinct,
+    paired_interval,
+    slices,
+)
 
 WIDE = build(*[(9, [("omit", 8), ("weak", 9), ("add", 10)])] * 12, strata=("x", "y"))
 
@@ -50,3 +57,29 @@ def test_the_interval_of_one_table_lies_in_the_unit_range():
     assert 0 <= found.low < 0.75 < found.high <= 1
     assert paired_interval(build((9, [("add", 8)]))) is None
     assert paired_interval(WIDE, np.zeros(len(WIDE.labels), dtype=bool)) is None
+
+
+def test_the_same_notes_have_one_name_and_equal_counts_are_not_the_same_notes():
+    parts = {axis: slices(WIDE, axis, "omission") for axis in AXES}
+    found = distinct(parts)
+    assert ("trace", "complete") in found
+    assert ("class", "omit-complete") not in found
+    # Both strata have the same counts and different notes.
+    assert parts["stratum"]["x"].wins == parts["stratum"]["y"].wins
+    assert {("stratum", "x"), ("stratum", "y")} <= set(found)
+    assert len({parts[axis][key].members for axis, key in found}) == len(found)
+    assert distinct({}) == []
+
+
+def test_slices_of_omissions_hold_omissions_on_every_axis():
+    omissions = {label.id for label in WIDE.labels if label.note_class.is_omission}
+    for axis in AXES:
+        for part in slices(WIDE, axis, "omission").values():
+            assert part.members <= omissions
+
+
+def test_a_mean_over_consultations_weighs_each_alike():
+    table = build((9, [("omit", 10)] * 9), *[(9, [("omit", 8)])] * 3)
+    assert consultation_mean(table) == 0.75
+    assert consultation_mean(build((9, [("add", 8)]))) is None
+    assert consultation_mean(build((9, [("omit", None)]))) is None

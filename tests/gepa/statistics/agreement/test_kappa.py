@@ -42,4 +42,4 @@ def test_the_interval_follows_the_consultations():
     narrow = kappa_interval([agree] * 60 + [differ] * 40, generator(1), resamples=2_000)
     assert narrow.high - narrow.low < (found.high - found.low) / 2
     same = kappa_interval([agree] * 4, generator(1), resamples=100)
-    assert (same.low, same.high) == (1, 1)
+    assert same.low < same.high == 1  # four that agree do not show that all do

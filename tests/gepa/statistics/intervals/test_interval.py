@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 from tests.support.published import needs_data, published
 
 from heldout.gepa.statistics.intervals.interval import (
-    UNIT,
     ClusterSums,
     cluster_t,
+    cluster_wilson,
+    exact_bound,
     unseen_share,
     wilson,
 )
@@ -59,9 +60,11 @@ def test_intervals_stay_in_the_range_and_hold_the_estimate(pairs, level):
     values, cluster = (np.array(column) for column in zip(*pairs, strict=True))
     found = cluster_t(values, cluster, level=level)
     assert -1 <= found.low <= found.estimate <= found.high <= 1
-    half = cluster_t((values + 1) / 2, cluster, level=level, bounds=UNIT)
-    assert 0 <= half.low <= half.estimate <= half.high <= 1
-    assert half.low == pytest.approx((found.low + 1) / 2)
+    share = cluster_wilson((values + 1) / 2, cluster, level=level)
+    assert 0 <= share.low <= share.estimate <= share.high <= 1
+    assert share.high - share.low > 0.001
+    mirrored = cluster_wilson((1 - values) / 2, cluster, level=level)
+    assert (mirrored.low, mirrored.high) == pytest.approx((1 - share.high, 1 - share.low))
 
 
 @given(values_and_clusters)
@@ -76,7 +79,8 @@ def test_turning_the_values_round_turns_the_interval_round(pairs):
 def test_one_consultation_excludes_nothing():
     found = cluster_t(np.array([1.0, 1.0, 0.5]), np.zeros(3, dtype=int))
     assert (found.low, found.high) == (-1, 1)
-    assert "one consultation" in found.method
+    assert not found.known
+    assert not cluster_wilson(np.array([1.0, 0.5]), np.zeros(2, dtype=int)).known
     assert cluster_t(np.array([]), np.array([], dtype=int)) is None
 
 
@@ -87,7 +91,7 @@ def test_no_spread_is_not_certainty():
     assert unseen_share(12, 0.025) == pytest.approx(share)
     assert (found.low, found.high) == pytest.approx((-share, share))
     assert found.method == "exact bound (no spread)"
-    certain = cluster_t(np.ones(12), np.arange(12), bounds=UNIT)
+    certain = exact_bound(1.0, 12, level=0.95, bounds=(0.0, 1.0))
     assert (certain.low, certain.high) == pytest.approx((1 - share, 1))
 
 

@@ -33,13 +33,32 @@ def test_the_estimate_is_of_the_size_of_the_true_overstatement():
         pool = [noisy() for _ in range(10)]
         estimates.append(selection_optimism(pool, generator(1), resamples=400).value)
         truths.append(max(paired(table).value for table in pool) - 0.5)
-    assert 0.5 * np.mean(truths) < np.mean(estimates) < 1.1 * np.mean(truths)
+    assert 0.85 * np.mean(truths) < np.mean(estimates) < 1.1 * np.mean(truths)
+
+
+def test_candidates_of_different_worth_are_overstated_by_less_and_never_by_more():
+    # Nine pairs of ten are won for certain by the first one, so there is little to choose.
+    better = np.array(
+        [not label.is_clean and row % 20 > 1 for row, label in enumerate(NOTES.labels)]
+    )
+    estimates, truths = [], []
+    for _ in range(40):
+        pool = [noisy() for _ in range(6)]
+        scores = np.where(better, -9.0, np.array(pool[0].scores))
+        pool[0] = with_scores(NOTES, scores.tolist())
+        found = [paired(table).value for table in pool]
+        chosen = int(np.argmax(found))
+        truths.append(found[chosen] - 0.95)
+        assert chosen == 0
+        estimates.append(selection_optimism(pool, generator(1), resamples=400).value)
+    assert abs(np.mean(truths)) < 0.01
+    assert 0 <= np.mean(estimates) < 0.01
 
 
 def test_a_candidate_that_always_wins_is_not_overstated():
     best = with_scores(NOTES, [5.0 if label.is_clean else 1.0 for label in NOTES.labels])
     found = selection_optimism([best, *(noisy() for _ in range(5))], generator(1))
-    assert found.value == 0
+    assert 0 <= found.value < 0.005
 
 
 def test_unanswered_pairs_drop_out_of_their_candidate():
