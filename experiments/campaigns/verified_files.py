@@ -168,9 +168,11 @@ def gate(examined: Examined) -> Iterator[Told]:
 
 def _without_nulls(said: Any) -> Any:
     """Versions differ in whether they write a key that has no value."""
+    if isinstance(said, list):
+        return [_without_nulls(value) for value in said]
     if not isinstance(said, dict):
         return said
-    return {key: value for key, value in said.items() if value is not None}
+    return {key: _without_nulls(value) for key, value in said.items() if value is not None}
 
 
 def emission(examined: Examined) -> Iterator[Told]:

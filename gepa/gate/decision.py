@@ -74,6 +74,8 @@ class Consultations:
     effective: Annotated[float | None, Unwritten] = None
     differing: Annotated[int | None, Unwritten] = None
     least_differing: Annotated[int | None, Unwritten] = None
+    needed_for_observed: Annotated[int | None, Unwritten] = None
+    """Of earlier versions, which gave the observed difference alone."""
     needed_at_low: Annotated[int | None, Unwritten] = None
     needed_at_high: Annotated[int | None, Unwritten] = None
     needed_for_hoped: int | None

@@ -57,7 +57,7 @@ def coverage(
     truth: float, consultations: int, icc: float, law: str, *, draws: int, seed: int
 ) -> Coverage:
     """One cell of the table."""
-    rng = generator(seed, "coverage", truth, consultations, icc, law)
+    rng = generator(seed, "coverage", str(truth), consultations, str(icc), law)
     covered = above = 0
     for _ in range(draws):
         sizes = rng.integers(1, 5, size=consultations)
