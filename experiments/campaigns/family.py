@@ -37,6 +37,7 @@ from heldout.experiments.campaigns.session import (
     SessionResult,
 )
 from heldout.experiments.checking.checklist import all_of
+from heldout.experiments.report.family_page import write_family
 from heldout.experiments.runs.config import Config
 from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import (
@@ -214,6 +215,9 @@ def _work(sessions: Sequence[CampaignSession]) -> list[SessionResult]:
             for member, found in zip(opened, _decided(sessions, explored), strict=True):
                 member.session.campaign.conclude(found)
     done = [member.result(record.error) for member in opened]
+    shared = sessions[0].directory.shared
+    if shared is not None and all(ended.run.finished for ended in done) and len(done) > 1:
+        write_family(shared)
     rest = sessions[len(done) :]
     return done + [SessionResult(s.directory, Run.at(s.directory.path), record.error) for s in rest]
 

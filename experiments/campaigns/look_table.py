@@ -8,6 +8,8 @@ from pathlib import Path
 
 from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import FAMILY_FILE, existing_run, read_family
+from heldout.gepa.gate.decision import FamilyMember
+from heldout.gepa.record.run import Run
 from heldout.splits.heldout.looks import Look, LookKind
 from heldout.splits.heldout.looks_file import LooksFile
 from heldout.splits.partition.manifest import read_manifest
@@ -68,11 +70,13 @@ class LookTable:
     manifest: str
     planned_looks: int
     looks: tuple[LookRow, ...]
+    family: tuple[FamilyMember, ...] = ()
+    """The targets that were decided together, where the looks are those of a family."""
 
     def __str__(self) -> str:
         counted = sum(look.kind is not LookKind.BASELINE for look in self.looks)
         head = f"{self.planned_looks} planned, {counted} opened, baselines counted apart"
-        return "\n".join([head, *map(str, self.looks)])
+        return "\n".join([head, *map(str, self.looks), *(f"family · {m}" for m in self.family)])
 
 
 def look_table(source: Path) -> LookTable:
@@ -84,8 +88,20 @@ def look_table(source: Path) -> LookTable:
     partition = read_manifest(manifest)
     looks = LooksFile.beside(manifest, partition).looks()
     return LookTable(
-        str(manifest.resolve()), partition.planned_looks, tuple(map(LookRow.of, looks))
+        str(manifest.resolve()),
+        partition.planned_looks,
+        tuple(map(LookRow.of, looks)),
+        _family_of(source),
     )
+
+
+def _family_of(source: Path) -> tuple[FamilyMember, ...]:
+    """The family of a run, of a folder of runs, or of the runs beside a manifest."""
+    folder = source if source.is_dir() else source.parent
+    if (folder / FAMILY_FILE).is_file():
+        folder = folder / read_family(folder).members[0]
+    journal = folder / "journal.jsonl"
+    return Run.at(folder).family if journal.is_file() else ()
 
 
 def _manifest_of(source: Path) -> Path:

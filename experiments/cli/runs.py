@@ -13,16 +13,27 @@ app = typer.Typer()
 
 @app.command()
 def report(run: RunArgument) -> None:
-    """Write report.html, report.md and lineage.html from the journal, and say where they are."""
+    """Write report.html, report.md and lineage.html from the journal, and say where they are.
+
+    Of the folder of a family: family.html and family.md, the joint page.
+    """
     with guarded():
+        from heldout.experiments.report.family_page import write_family  # noqa: PLC0415
         from heldout.experiments.report.pages import (  # noqa: PLC0415
             note_pages,
             write_lineage,
             write_report,
         )
-        from heldout.experiments.runs.run_directory import working_in  # noqa: PLC0415
+        from heldout.experiments.runs.run_directory import (  # noqa: PLC0415
+            FAMILY_FILE,
+            working_in,
+        )
         from heldout.splits.errors import BadInput, StoreUnavailable  # noqa: PLC0415
 
+        if (run / FAMILY_FILE).is_file():
+            page = write_family(run)
+            show(f"{page}\n{page.with_suffix('.md')}")
+            return
         page, lineage_page = write_report(run), write_lineage(run)
         try:
             with working_in(run):
@@ -92,7 +103,9 @@ def gate(
     run: RunArgument,
     rule: Annotated[
         str,
-        typer.Option(help="interval, bootstrap, permutation, point, or package.module:Name."),
+        typer.Option(
+            help="studentised, interval, bootstrap, permutation, point, or package.module:Name."
+        ),
     ],
     as_json: JsonFlag = False,
 ) -> None:

@@ -18,6 +18,7 @@ from heldout.gepa.gate.settings import primary_pairs
 from heldout.gepa.record.codec import plain
 from heldout.gepa.record.events import CandidateEvent, SettingsEvent
 from heldout.gepa.record.run import Run, load_run
+from heldout.gepa.settings import freezes_again
 from heldout.gepa.statistics.rates.detection import swept
 from heldout.splits.errors import BadInput, Fault
 from heldout.splits.hashing import sha256_text
@@ -170,6 +171,10 @@ def from_run(path: Path, name: str | None) -> LoadedPrompt:
     if frame.sha256 != settings.frame_sha256:
         raise BadInput.one(str(path), "was made with another version of the frame of this design")
     won = run.winner is not None and run.winner.id == candidate.id
+    samples, threshold = settings.search.samples, accept_threshold(run, candidate.id)
+    at = run.heldout.winner.at_threshold if won and run.heldout is not None else None
+    if at is not None and freezes_again(settings.search, settings.confirm):
+        samples, threshold = settings.confirm.samples, at.threshold
     prompt = LoadedPrompt(
         name=f"{run.name}-{candidate.id}",
         design=student.design or "",
@@ -180,8 +185,8 @@ def from_run(path: Path, name: str | None) -> LoadedPrompt:
         temperature=student.temperature or 0.0,
         parameters=student.parameters or {},
         budget=student.budget,
-        samples=settings.search.samples,
-        threshold=accept_threshold(run, candidate.id),
+        samples=samples,
+        threshold=threshold,
         card={},
         run=path,
     )

@@ -47,16 +47,13 @@ class ComparedBlocks:
     all: tuple[ComparedBlock, ...]
     primary: PairKind
     level: float
+    measure: str
+    """The primary measure in words."""
 
     @property
     def measured(self) -> tuple[ComparedBlock, ...]:
         """Those judged on held-out."""
         return tuple(block for block in self.all if block.heldout is not None)
-
-    @property
-    def measure(self) -> str:
-        """The primary measure in words."""
-        return f"paired {self.primary}s"
 
 
 def compared(run: Run) -> ComparedBlocks | None:
@@ -69,7 +66,9 @@ def compared(run: Run) -> ComparedBlocks | None:
     if run.winner is not None and run.winner.id != baseline.id:
         winner = run.candidates[run.winner.id]
         found.append(_block(run, "winner", winner, Purpose.CONFIRM))
-    return ComparedBlocks(tuple(found), primary_pairs(run.primary), level)
+    return ComparedBlocks(
+        tuple(found), primary_pairs(run.primary), level, run.primary.replace("_", " ")
+    )
 
 
 def _block(run: Run, role: str, candidate: CandidateEvent, purpose: Purpose) -> ComparedBlock:
@@ -82,10 +81,11 @@ def _block(run: Run, role: str, candidate: CandidateEvent, purpose: Purpose) -> 
 
 
 def _threshold(run: Run, role: str) -> float | None:
-    """The threshold frozen on accept, as the winner event has it."""
-    if run.accept is None:
+    """The threshold frozen on accept: what held-out was decided at, else the winner event's."""
+    figures = run.heldout or run.accept
+    if figures is None:
         return None
-    at = (run.accept.winner if role == "winner" else run.accept.baseline).at_threshold
+    at = (figures.winner if role == "winner" else figures.baseline).at_threshold
     return None if at is None else at.threshold
 
 

@@ -126,7 +126,7 @@ def _tiles(run: Run, blocks: ComparedBlocks | None) -> list[Tile]:
         tiles.append(Tile(" → ".join(figures), f"{blocks.measure} on held-out, baseline to winner"))
         level = f"{100 * heldout.difference.level:.4g}%" if heldout.difference else ""
         shown = interval_text(heldout.difference, sign=True)
-        tiles.append(Tile(shown, f"paired difference with its {level} interval"))
+        tiles.append(Tile(shown, f"difference with its {level} interval"))
         tiles.append(
             Tile(f"{heldout.looks} of {run.partition.planned_looks}", "planned looks used")
         )

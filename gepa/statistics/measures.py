@@ -38,9 +38,13 @@ class Measures:
     violations: Count
 
     def primary(self, measure: Primary) -> float | None:
-        """The figure of a primary measure: a paired one, or detection at the frozen threshold."""
+        """The figure of a primary measure: a paired one, or detection at the frozen threshold.
+
+        Swept detection where nothing was frozen: on accept the sweep is what freezes.
+        """
         if measure == "detection_at_cap":
-            return None if self.at_threshold is None else self.at_threshold.detection.rate
+            at = self.swept if self.at_threshold is None else self.at_threshold
+            return at.detection.rate
         return self.paired_omissions if measure == "paired_omissions" else self.paired_commissions
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from statistics import NormalDist
 
 from heldout.splits.randomness import uniform
@@ -28,6 +29,8 @@ from heldout.students.simulated.working import Mind
 JUDGE_ID = "sim/judge"
 PLACEBO_ID = "sim/placebo"
 _USUAL_WORDS = 150
+_WORDS_RETOLD = 3
+"""Words of each sentence of the note that a starved judge repeats."""
 
 _CONTRACTS: tuple[tuple[str, Callable[[SeenPrompt, Mind], Draft]], ...] = (
     ('{"facts"', fact_contracts.facts),
@@ -66,7 +69,7 @@ class SimulatedJudge:
             mind = Mind.of(request, prompt.block)
             for mark, answerer in _CONTRACTS:
                 if mark in prompt.contract:
-                    draft = answerer(prompt, mind)
+                    draft = _starved(answerer(prompt, mind), prompt, mind)
                     break
         return reply_from(draft, request)
 
@@ -91,6 +94,19 @@ class SimulatedPlacebo:
         score = _score(request, prompt.note)
         text = json.dumps({"assessment": "An overall impression.", "score": score})
         return reply_from(Draft(text, 0.0), request)
+
+
+def _starved(draft: Draft, prompt: SeenPrompt, mind: Mind) -> Draft:
+    """The reply of a judge whose budget is below the price of an answer.
+
+    It tells the note over before it answers, and names what it was asked to look for; so long notes
+    and demanding blocks are cut before the answer comes. From the base price on nothing changes.
+    """
+    if mind.budget.max_tokens >= mind.effects.prices.base or not prompt.note:
+        return draft
+    told = [" ".join(line.split()[:_WORDS_RETOLD]) for line in prompt.note.split(". ")]
+    asked = [f"To look for: {skill.replace('_', ' ')}." for skill in sorted(mind.skills)]
+    return replace(draft, text="\n".join([*asked, *told, draft.text]))
 
 
 def reply_from(draft: Draft, request: ChatRequest) -> ChatReply:

@@ -9,6 +9,7 @@ from tests.benchmarks.in_process import consultation
 
 from heldout.gepa.candidates import Candidate, Origin, Status
 from heldout.gepa.objective import DetectionFirst, PairedFirst, SeverityWeighted, best
+from heldout.gepa.statistics.rates.detection import swept
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.splits.benchmark import Severity
 
@@ -45,6 +46,34 @@ def test_a_table_without_a_pair_ranks_below_every_real_one() -> None:
     none = ScoreTable(LABELS, tuple(None for _ in LABELS))
     assert PairedFirst().rank(none)[0] == -1.0
     assert PairedFirst().rank(none) < PairedFirst().rank(table(5, 9, 9))
+
+
+def answering(right: int, silent: int) -> ScoreTable:
+    """Of 40 pairs `right` are ordered rightly, `silent` left unanswered, the others tied."""
+    errored = [k for k, label in enumerate(LABELS) if label.note_class.is_omission]
+    scores: list[float | None] = [8.0] * len(LABELS)
+    for place, row in enumerate(errored):
+        silence = place >= len(errored) - silent
+        scores[row] = None if silence else 5.0 if place < right else 8.0
+    return ScoreTable(LABELS, tuple(scores))
+
+
+@pytest.mark.parametrize("objective", [PairedFirst, DetectionFirst])
+@pytest.mark.parametrize(
+    ("easy", "whole"), [((24, 16), (30, 0)), ((10, 30), (12, 0)), ((20, 20), (20, 0))]
+)
+def test_not_answering_the_hard_pairs_never_pays(objective, easy, whole) -> None:
+    """A block that answers 24 easy pairs of 40 does not beat one that answers all."""
+    assert objective().rank(answering(*easy)) < objective().rank(answering(*whole))
+    as_before = objective(denominator="answered")
+    assert as_before.rank(answering(*easy))[-1 if objective is DetectionFirst else 0] == 1.0
+
+
+def test_detection_comes_first_where_it_is_primary() -> None:
+    for scores in (table(8, 5, 9), answering(24, 16), table(8, 8, 9)):
+        first = PairedFirst("detection_at_cap").rank(scores)
+        assert first == DetectionFirst("detection_at_cap").rank(scores)
+        assert first[0] == pytest.approx(swept(scores).detection.rate)
 
 
 def test_severity_weighted_is_the_formula_of_the_study() -> None:

@@ -60,7 +60,7 @@ def agreement(blocks: ComparedBlocks) -> Chart:
     height = 60 + BLOCK_HEIGHT * len(rows)
     area = PlotArea(span_of([CHANCE, *ends]), (0, 1), height=height, margins=(120, 22, 90, 46))
     drawing = Drawing(area.width, height)
-    _axis_and_chance(drawing, area, f"{blocks.measure}, 0.5 is chance")
+    _axis_and_chance(drawing, area, f"paired {blocks.primary}s, 0.5 is chance")
     for index, (block, accept, heldout) in enumerate(rows):
         y = 44 + BLOCK_HEIGHT * index
         drawing.text((12, y + 4), block.name)
@@ -71,7 +71,7 @@ def agreement(blocks: ComparedBlocks) -> Chart:
         "Accept against held-out",
         f"Hollow: accept, which the search chose on. Filled: held-out, which it never saw. "
         f"Bars are {percent} Wilson intervals with consultations as the unit.",
-        drawing.svg(f"{blocks.measure} on accept and on held-out"),
+        drawing.svg(f"paired {blocks.primary}s on accept and on held-out"),
         _table(rows),
     )
 

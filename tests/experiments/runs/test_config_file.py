@@ -52,7 +52,7 @@ def test_the_resolved_configuration_is_the_same_configuration(tmp_path: Path) ->
         ({"gate": {"alpha": 0.7}}, "gate.alpha: input should be less than 0.5"),
         (
             {"gate": {"rule": "magic"}},
-            "gate.rule: should be studentised, interval, bootstrap, permutation, point or package.module:Name",
+            "gate.rule: should be studentised, interval, bootstrap, permutation, point or package",
         ),
         ({"seeds": []}, "seeds: "),
         ({"seeds": [{"name": "a", "text": "  "}]}, "the seed block is empty"),

@@ -176,3 +176,34 @@ def test_a_block_cannot_name_its_score():
         "whole_note", block=block, note="Allergic to latex. Had a stroke. Takes warfarin."
     )
     assert ScoreContract().parse(worst.text).score < 10
+
+
+# -- below the price of an answer ------------------------------------------------------------------
+
+
+def cut(max_tokens: int, block: str) -> list[bool]:
+    """Whether the reply on each note of a small benchmark is cut at the cap."""
+    notes = [note for c in draw(6, 3).benchmark for note in c.notes]
+    return [
+        JUDGE.answer(
+            request("whole_note", max_tokens, transcript=n.transcript, note=n.text, block=block)
+        ).finish
+        is StopReason.LENGTH
+        for n in notes
+    ]
+
+
+PLAIN = "Read the transcript, then the note, and score the note."
+
+
+def test_a_starved_judge_is_cut_on_long_notes_and_under_demanding_blocks() -> None:
+    assert 0 < sum(cut(100, PLAIN)) < len(cut(100, PLAIN))
+    demanding = f"{BLOCK} Compare every dose and number. Score with one decimal."
+    assert sum(cut(100, PLAIN)) < sum(cut(100, demanding)) <= len(cut(100, demanding))
+
+
+@pytest.mark.parametrize("block", [PLAIN, BLOCK])
+def test_more_room_never_cuts_a_note_that_had_enough(block) -> None:
+    tight, wider, enough = cut(60, block), cut(110, block), cut(150, block)
+    assert all(a >= b for a, b in zip(tight, wider, strict=True))
+    assert not any(enough)
