@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from heldout.experiments.analysis.cluster_models import (
 )
 from heldout.experiments.analysis.power import PowerReport, PowerSettings, Simulator, power
 from heldout.experiments.analysis.power_report import Resolution, resolution
+from heldout.experiments.analysis.run_noise import run_noise_levels
 from heldout.experiments.analysis.score_files import read_scores, score_tables
 from heldout.experiments.campaigns.checks import check
 from heldout.experiments.campaigns.examination import Checked
@@ -75,6 +77,25 @@ def short_form(checked: Checked) -> Resolution:
     )
     gate = checked.config.gate
     return resolution(Simulator(Assumed(), accept, heldout, gate, settings))
+
+
+def replicates_sentence(checked: Checked, more: Mapping[str, Any] | None) -> str | None:
+    """What replicates buy against run-to-run noise, and cost; None where there are enough.
+
+    `more` is the probable cost beyond that of the configuration.
+    """
+    if more is None:
+        return None
+    gate, planned = checked.config.gate, checked.partition.planned_looks
+    rng = generator(checked.config.seed, "plan", "replicates")
+    found = run_noise_levels(_sizes(checked)[1], rng, alpha=gate.alpha / planned)
+    usd = "price unknown" if more["usd"] is None else f"USD {more['usd']:.2f}"
+    return (
+        f"run-to-run noise: if a block moves by {found.run_sd:g} from run to run, one run of each "
+        f"note ships {found.once:.1%} of nulls at {gate.alpha / planned:.1%}; confirm.replicates: "
+        f"{found.runs} allows for it ({found.allowed:.1%}) and costs about {more['calls']} calls, "
+        f"{more['tokens']} tokens, {usd} more"
+    )
 
 
 def acceptance_sentence(checked: Checked) -> str:

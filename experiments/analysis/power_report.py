@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -18,6 +19,7 @@ from heldout.experiments.analysis.power import (
     PowerReport,
     Simulator,
 )
+from heldout.gepa.statistics.intervals.interval import ClusterSums
 
 
 def render_power(report: PowerReport) -> RenderableType:
@@ -86,7 +88,18 @@ def resolution(simulator: Simulator) -> Resolution:
         selection_optimism=simulator.selection(simulator.settings.candidates),
         model=simulator.description,
     )
-    return replace(found, warnings=tuple(_warnings(found)))
+    return replace(found, warnings=(*_too_few(simulator), *_warnings(found)))
+
+
+def _too_few(simulator: Simulator) -> Iterator[str]:
+    """A floor of the gate that held-out cannot reach, whatever is found there."""
+    least = simulator.gate.min_effective
+    held = ClusterSums(np.zeros(len(simulator.heldout)), np.array(simulator.heldout, np.float64))
+    if held.effective < least:
+        yield (
+            f"held-out is too small for any decision: its {held.clusters} consultations weigh as "
+            f"{held.effective:.1f} of one size, the gate needs {least:g} (gate.min_effective)"
+        )
 
 
 def _warnings(found: Resolution) -> Iterator[str]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from heldout.experiments.campaigns.examination import Checked
 from heldout.experiments.campaigns.parts import build_student, minibatch_of
-from heldout.gepa.settings import freezes_again
+from heldout.gepa.settings import ConfirmSettings, freezes_again
+from heldout.gepa.statistics.intervals.run_to_run import FEWEST_RUNS
 from heldout.splits.benchmark import Benchmark, Consultation
 from heldout.students.calls.call import CallSpec
 from heldout.students.models.chat import Budget, ChatReply, ChatRequest, ModelPin, cost_usd
@@ -125,11 +126,26 @@ def rehearse(checked: Checked, consultations: Sequence[Consultation]) -> Judging
 
 
 def estimate(checked: Checked, benchmark: Benchmark) -> dict[str, Any]:
-    """Calls, tokens and USD of every phase, their sum, and what was assumed."""
-    phases = _phases(checked, benchmark)
+    """Calls, tokens and USD of every phase, their sum, and what was assumed.
+
+    `more_for_replicates` is what `FEWEST_RUNS` replicates would cost beyond those of the
+    configuration, None where it has as many.
+    """
+    splits = {
+        name: [benchmark.by_id[id_] for id_ in ids]
+        for name, ids in checked.partition.splits.items()
+    }
+    cost = {name: rehearse(checked, consultations) for name, consultations in splits.items()}
+    confirm = checked.config.confirm
+    phases = _phases(checked, splits, cost, confirm)
+    more = None
+    if confirm.replicates < FEWEST_RUNS:
+        repeated = _phases(checked, splits, cost, replace(confirm, replicates=FEWEST_RUNS))
+        more = _difference(_whole(repeated), _whole(phases))
     return {
         "phases": {name: _told(asked) for name, asked in phases.items()},
-        "total": _told([question for asked in phases.values() for question in asked]),
+        "total": _whole(phases),
+        "more_for_replicates": more,
         "assumes": _assumptions(checked),
     }
 
@@ -143,13 +159,21 @@ def estimate_text(found: Mapping[str, Any]) -> list[str]:
     return [*lines, f"  ({found['assumes']})"]
 
 
-def _phases(checked: Checked, benchmark: Benchmark) -> dict[str, list[Asked]]:
-    config, search, confirm = checked.config, checked.config.search, checked.config.confirm
-    splits = {
-        name: [benchmark.by_id[id_] for id_ in ids]
-        for name, ids in checked.partition.splits.items()
-    }
-    cost = {name: rehearse(checked, consultations) for name, consultations in splits.items()}
+def _whole(phases: Mapping[str, Sequence[Asked]]) -> dict[str, Any]:
+    return _told([question for asked in phases.values() for question in asked])
+
+
+def _difference(more: Mapping[str, Any], less: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: None if v is None else round(v - less[k], 4) for k, v in more.items()}
+
+
+def _phases(
+    checked: Checked,
+    splits: Mapping[str, Sequence[Consultation]],
+    cost: Mapping[str, Judging],
+    confirm: ConfirmSettings,
+) -> dict[str, list[Asked]]:
+    config, search = checked.config, checked.config.search
     count = {name: sum(len(c.notes) for c in found) for name, found in splits.items()}
     batch = minibatch_of(config).largest
     looks = count["heldout"] * confirm.samples * confirm.replicates

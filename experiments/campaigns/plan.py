@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout.experiments.analysis.power_campaign import acceptance_sentence, short_form
+from heldout.experiments.analysis.power_campaign import (
+    acceptance_sentence,
+    replicates_sentence,
+    short_form,
+)
 from heldout.experiments.campaigns.estimates import estimate, estimate_text
 from heldout.experiments.campaigns.examination import Checked
 from heldout.experiments.campaigns.parts import minibatch_of
@@ -30,7 +34,8 @@ def plan(checked: Checked) -> dict[str, Any]:
         "threshold": 2 * notes["accept"] * c.samples * c.replicates if freezes_again(s, c) else 0,
         "confirm": 2 * held,
     }
-    resolved = short_form(checked)
+    resolved, estimated = short_form(checked), estimate(checked, loaded)
+    repeating = replicates_sentence(checked, estimated["more_for_replicates"])
     if s.max_judgements is not None:
         judgements["search"] = min(judgements["search"], s.max_judgements)
     return {
@@ -52,9 +57,13 @@ def plan(checked: Checked) -> dict[str, Any]:
                 "usd": checked.confirmation.usd if checked.student.pin.priced else None,
             },
         },
-        "estimate": estimate(checked, loaded),
+        "estimate": estimated,
         "power": plain(resolved),
-        "power_in_words": [*resolved.sentences, acceptance_sentence(checked)],
+        "power_in_words": [
+            *resolved.sentences,
+            acceptance_sentence(checked),
+            *([] if repeating is None else [repeating]),
+        ],
         "warnings": [*partition.warnings, *resolved.warnings],
         "notices": list(checked.notices),
     }

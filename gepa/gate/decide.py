@@ -280,7 +280,7 @@ def _counted(
     sums = data.sums if data.n else None
     differing = 0
     if sums is not None:
-        differing = int((np.abs(sums.sums - settings.bar * sums.sizes) > SAME).sum())
+        differing = int((np.abs(sums.sums) > SAME).sum())
     ends: list[int | None] = [None, None]
     if interval is not None:
         both = [_needed(data, end, settings, alpha) for end in (interval.low, interval.high)]
@@ -300,6 +300,8 @@ def _counted(
 def _too_few(counted: Consultations, settings: GateSettings) -> str | None:
     few = (counted.effective or 0.0) < settings.min_effective
     alike = (counted.differing or 0) < (counted.least_differing or 0)
+    if settings.bar < 0 and not counted.differing:
+        alike = False  # nothing differs: the exact bound decides, and holds its level
     return "gate:too_few" if settings.min_effective and (few or alike) else None
 
 

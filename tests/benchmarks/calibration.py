@@ -28,17 +28,23 @@ from tests.benchmarks.nulls import (
     flipped,
     left_skewed,
     lognormal,
-    moved_runs,
     one_giant,
 )
 from tests.benchmarks.realised import Sizes, predictions, predictions_text
 from tests.benchmarks.simulated_runs import PLAIN, Setting, made_benchmark, runs
 
+from heldout.experiments.analysis.cluster_models import Assumed
 from heldout.experiments.analysis.power import RULES, Estimate, share
+from heldout.experiments.analysis.run_noise import (
+    RUN_SD,
+    moved_runs,
+    ships_allowed,
+    ships_plain,
+)
 from heldout.experiments.analysis.score_files import read_scores, score_tables
 from heldout.gepa.gate.simulated_rules import ships
 from heldout.gepa.settings import RuleName
-from heldout.gepa.statistics.intervals.interval import ClusterSums, t_ends, t_quantile
+from heldout.gepa.statistics.intervals.interval import ClusterSums
 from heldout.gepa.statistics.intervals.resampling import generator
 from heldout.gepa.statistics.table import ScoreTable
 from heldout.students.models.chat import ChatModel
@@ -50,7 +56,6 @@ DEFAULT: RuleName = "studentised"
 CHEAP: frozenset[RuleName] = frozenset({"point", "interval"})
 CHUNK = 10_000
 """Data sets held at once."""
-RUN_SD = 0.03
 
 Null = Callable[[int, int, np.random.Generator], ClusterSums]
 """Draws data sets of a number of consultations: consultations, draws, generator."""
@@ -145,15 +150,12 @@ def noise_levels(
     """Share shipped by the plain t interval over consultations, and by the one with both parts."""
     counted = np.zeros(2)
     for start in range(0, draws, CHUNK):
-        size = min(CHUNK, draws - start)
-        data = moved_runs(consultations, size, rng, runs=replicates, run_sd=run_sd)
-        total, degrees = data.variance()
-        quantiles = np.vectorize(partial(t_quantile, 1 - ALPHA))(degrees)
-        mean = ClusterSums(data.sums.mean(axis=-2), data.sizes)
-        plain = t_ends(mean, level=1 - 2 * ALPHA)[0] > 0
-        counted += [plain.sum(), (data.mean > quantiles * np.sqrt(total)).sum()]
-    plain_share, allowed = counted / draws
-    return share(float(plain_share), draws), share(float(allowed), draws)
+        sizes = rng.integers(1, 5, size=(min(CHUNK, draws - start), consultations))
+        fixed = Assumed().draw(sizes, 0.0, rng)
+        data = moved_runs(fixed, rng, runs=replicates, run_sd=run_sd)
+        counted += [ships_plain(data, ALPHA).sum(), ships_allowed(data, ALPHA).sum()]
+    plain, allowed = counted / draws
+    return share(float(plain), draws), share(float(allowed), draws)
 
 
 def simulated_replicates(

@@ -14,7 +14,6 @@ import numpy as np
 from heldout.experiments.analysis.cluster_models import Assumed
 from heldout.gepa.statistics.difference import difference
 from heldout.gepa.statistics.intervals.interval import ClusterSums
-from heldout.gepa.statistics.intervals.run_to_run import CrossedSums
 from heldout.gepa.statistics.table import FloatArray, ScoreTable
 
 GIANT = 40
@@ -101,21 +100,6 @@ def lognormal(consultations: int, draws: int, rng: np.random.Generator) -> Clust
     drawn = np.rint(rng.lognormal(np.log(2.0), 1.0, size=(draws, consultations)))
     sizes = np.maximum(1.0, drawn)
     return ClusterSums(0.1 * rng.normal(size=sizes.shape) * sizes, sizes)
-
-
-def moved_runs(
-    consultations: int, draws: int, rng: np.random.Generator, *, runs: int, run_sd: float
-) -> CrossedSums:
-    """Replicates that each move as a whole by `run_sd`, beside what moves consultation and cell.
-
-    Consultations by `Assumed`; a cell by a standard deviation of 0.3 a pair.
-    """
-    sizes = rng.integers(1, 5, size=(draws, consultations))
-    fixed = Assumed().draw(sizes, 0.0, rng)
-    shape, weights = (draws, runs, consultations), fixed.sizes[:, None, :]
-    cells = 0.3 * rng.normal(size=shape) * np.sqrt(weights)
-    shifts = run_sd * rng.normal(size=(draws, runs, 1)) * weights
-    return CrossedSums(fixed.sums[:, None, :] + cells + shifts, fixed.sizes)
 
 
 def _sizes(consultations: int, draws: int, rng: np.random.Generator) -> FloatArray:

@@ -8,6 +8,7 @@ from rich.console import Console
 from heldout.experiments.analysis.cluster_models import Assumed
 from heldout.experiments.analysis.power import RULES, PowerSettings, Simulator, power
 from heldout.experiments.analysis.power_report import render_power, resolution
+from heldout.experiments.analysis.run_noise import run_noise_levels
 from heldout.gepa.gate.decide import GateSettings
 from heldout.gepa.record.codec import plain
 from heldout.gepa.statistics.intervals.interval import ClusterSums
@@ -130,6 +131,23 @@ def test_a_dry_run_warns_of_what_its_sets_cannot_resolve():
     assert len(small.sentences) == 3
     large = resolution(simulator(gate=GateSettings(hoped_gain=0.4)))
     assert large.warnings == ()
+
+
+@pytest.mark.parametrize("heldout", [(2,) * 11, (40, *(1,) * 60), (9, 9, 9)])
+def test_a_dry_run_warns_of_a_held_out_set_that_no_rule_can_decide_on(heldout):
+    hopeful = GateSettings(hoped_gain=0.5)
+    first, *_ = resolution(simulator(heldout=heldout, gate=hopeful)).warnings
+    assert "too small for any decision" in first
+    assert f"its {len(heldout)} consultations" in first
+    told = resolution(simulator(heldout=(2,) * 12, gate=hopeful)).warnings
+    assert not any("too small for any decision" in line for line in told)
+
+
+def test_three_replicates_buy_the_level_that_one_loses():
+    found = run_noise_levels((3, 2, 1, 4) * 28, np.random.default_rng(1), alpha=0.025)
+    assert found.once > 0.08
+    assert found.allowed < 0.04
+    assert (found.runs, found.run_sd) == (3, 0.03)
 
 
 def test_a_split_with_one_consultation_is_an_error():

@@ -93,6 +93,16 @@ def test_replicates_samples_and_limits_count(estimated):
     assert once["search"]["calls"] > 54
 
 
+def test_what_three_replicates_cost_beyond_those_of_the_configuration(estimated):
+    once, twice = estimated(), estimated("confirm.replicates=2")
+    thrice = estimated("confirm.replicates=3")
+    for fewer in (once, twice):
+        more = fewer["more_for_replicates"]
+        for name in ("calls", "tokens"):
+            assert fewer["total"][name] + more[name] == pytest.approx(thrice["total"][name], abs=2)
+    assert thrice["more_for_replicates"] is None
+
+
 def test_a_design_of_several_stages_counts_what_is_asked_once_a_consultation(estimated):
     single, staged = estimated(), estimated("student.design=per_fact_checker")
     held = single["phases"]["baseline"]["calls"]
@@ -108,3 +118,6 @@ def test_the_plan_shows_it(tmp_path, pytestconfig):
     text = plan_text(plan(prepare(config, SMALL, tmp_path / "run")))
     assert "probable cost by phase:" in text
     assert "confirm" in text
+    assert "confirm.replicates: 3 allows for it" in text
+    enough = prepare(config, [*SMALL, "confirm.replicates=3"], tmp_path / "run")
+    assert "allows for it" not in plan_text(plan(enough))

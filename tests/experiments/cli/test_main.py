@@ -240,7 +240,7 @@ def test_a_finished_run_is_decided_again_by_a_rule_of_ones_own(
     found = one_object(heldout("gate", finished, "--rule", "rule_of_my_own:OfMyOwn", "--json"))
     assert (found["decision"], found["reason"], found["emits"]) == ("refused", "gate", False)
     for name, why in (
-        ("best", "is none of interval"),
+        ("best", "is none of studentised"),
         ("rule_of_my_own:Absent", "has no Absent"),
         ("no_such_module:Rule", "cannot be imported"),
     ):

@@ -392,3 +392,25 @@ class TestSettings:
     def test_values_out_of_range_are_faults(self, wrong):
         with pytest.raises(ValidationError):
             self.adapter.validate_python(wrong)
+
+
+class TestTooFewForAMargin:
+    """Where nearly all consultations tie, their distance from a margin is no evidence."""
+
+    @pytest.mark.parametrize("goal", ["non_inferior", "equivalent"])
+    @pytest.mark.parametrize(("winning", "losing"), [(1, 0), (0, 1), (3, 2), (5, 0)])
+    def test_a_handful_that_differ_show_nothing(self, goal, winning, losing):
+        settings = GateSettings(goal=goal, margin=0.05)
+        found = gate(*mixed(winning, losing, 47 - winning - losing), settings)
+        assert (found.decision, found.reason) == ("refused", "gate:too_few")
+        assert found.consultations.differing == winning + losing
+
+    def test_none_that_differs_is_decided_by_the_exact_bound(self):
+        settings = GateSettings(goal="non_inferior", margin=0.1)
+        assert gate(*mixed(0, 0, 60), settings).decision == "emitted"
+        assert gate(*mixed(0, 0, 20), settings).reason == "gate"
+        assert gate(*mixed(0, 0, 60)).reason == "gate:too_few"
+
+    def test_enough_that_differ_are_decided(self):
+        settings = GateSettings(goal="non_inferior", margin=0.3)
+        assert gate(*mixed(8, 4, 35), settings).decision == "emitted"

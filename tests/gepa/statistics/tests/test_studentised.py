@@ -98,3 +98,24 @@ def test_four_that_differ_are_never_enough_and_one_giant_is_not_many():
     shipped = {r: ships(moving, r, rng, alpha=0.025).mean() for r in ("studentised", "interval")}
     assert shipped["studentised"] < 0.025 + 4 * sqrt(0.025 * 0.975 / 2_000)
     assert shipped["interval"] > 0.06
+
+
+@given(
+    st.lists(st.integers(1, 6), min_size=14, max_size=30),
+    st.integers(0, 2**31),
+    st.sampled_from([0.8, 0.95]),
+)
+@settings(max_examples=25, deadline=None)
+def test_uneven_consultations_have_an_interval_too(sizes, seed, level):
+    """Inside it neither side of the test rejects, outside one does; ends stay in the range."""
+    rng = np.random.default_rng(seed)
+    sums = np.array([rng.choice([-1, -0.5, 0, 0.5, 1], size=m).sum() for m in sizes])
+    test = flip(sums, sizes, patterns=500)
+    mirrored = flip(-sums, sizes, patterns=500)
+    found = test.interval(level)
+    assert -1 <= found.low < found.estimate < found.high <= 1
+    tail = 0.5 - level / 2
+    for margin in np.linspace(-1, 1, 41):
+        rejected = test.p(margin) <= tail or mirrored.p(-margin) <= tail
+        if min(abs(margin - found.low), abs(margin - found.high)) > 1e-6:
+            assert rejected == (not found.low <= margin <= found.high)
