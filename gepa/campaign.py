@@ -242,6 +242,8 @@ class Campaign:
     def _choose(self) -> Candidate:
         self._phase(Phase.WINNER)
         winner = best(self.pool.entered, self.objective)
+        wrote = (c.sha256 for c in self.pool if c.kind is not Origin.SEED and c.sha256)
+        self.heldout.vault.note_blocks(wrote)
         self.journal.append(
             WinnerEvent(
                 id=winner.id,
@@ -345,7 +347,7 @@ class Campaign:
                     "student_budget": asdict(self.budget),
                 },
                 spent=self.spending.total,
-                caveats=self.partition.caveats,
+                caveats=(*self.partition.seen_before, *self.partition.caveats),
                 left_out=Run.of(self.journal.events).left_out,
             ),
         )

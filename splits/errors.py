@@ -119,10 +119,10 @@ class LooksSpent(UserFault):
     def __init__(self, manifest: str, opened_by: Sequence[str], planned: int) -> None:
         self.manifest, self.opened_by, self.planned = manifest, tuple(opened_by), planned
         super().__init__(
-            f"{manifest}: all of {counted(planned, 'planned look')} opened by "
-            f"{', '.join(opened_by)}; "
-            "draw a new partition, or go on with --acknowledge-reuse as an exploratory run "
-            "that never emits"
+            f"{manifest}: the held-out consultations were looked at by {', '.join(opened_by)} "
+            f"({counted(planned, 'planned look')}); "
+            "a new partition of the same notes would not renew them; judge notes that nobody has "
+            "looked at, or go on with --acknowledge-reuse as an exploratory run that never emits"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 from pathlib import Path
 
@@ -30,6 +31,21 @@ synthetic.draw = functools.lru_cache(maxsize=32)(synthetic.draw)
 # No test can cut the power, so none need wait for the disk. That flushing is asked for is tested,
 # and a handle that is not open still raises.
 os.fsync = os.fstat
+
+
+_registries = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def registries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the registries of looks of all tests lie."""
+    return tmp_path_factory.mktemp("registries")
+
+
+@pytest.fixture(autouse=True)
+def a_registry_of_its_own(registries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test knows of the looks of another one, nor writes beside data that it reads."""
+    monkeypatch.setenv("HELDOUT_LOOKS", str(registries / f"{next(_registries)}.jsonl"))
 
 
 @pytest.fixture

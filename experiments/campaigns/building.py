@@ -137,7 +137,9 @@ def open_session(  # noqa: PLR0913
             journal=journal,
             buyer=buyer,
             exclude=checked.exclude,
+            registry=checked.registry,
         )
+        splits.register()
         campaign = _campaign(
             checked,
             run,

@@ -28,7 +28,8 @@ from heldout.gepa.minibatch import ConsultationFirst
 from heldout.reflectors.guard import Guard
 from heldout.reflectors.simulated.model import MODEL_ID, habits_of
 from heldout.splits.errors import BadInput, Fault, LooksSpent
-from heldout.splits.heldout.looks_file import Buyer, LooksFile
+from heldout.splits.heldout.looks_file import Buyer
+from heldout.splits.heldout.vault import looks_file
 from heldout.splits.protected import ProtectedTexts
 from heldout.students.calls.database import connect, has_password, opening
 from heldout.students.models.pins_file import parameter_faults
@@ -134,12 +135,16 @@ def _minibatch(found: Examination) -> str:
 
 def _looks(found: Examination) -> str:
     planned = found.partition.planned_looks
-    if found.buyer is None or not found.data.manifest.exists():
+    if found.buyer is None:
         return f"{planned} planned"
-    standing = LooksFile.beside(found.data.manifest, found.partition).standing(found.buyer)
+    data = found.data
+    looks = looks_file(data.manifest, found.partition, found.loaded.benchmark, data.registry)
+    standing = looks.standing(found.buyer)
     if standing.spent and not found.buyer.acknowledge_reuse:
-        raise LooksSpent(str(found.data.manifest), standing.others, standing.planned)
-    return f"{standing.used} of {standing.planned} used"
+        opened_by = (*standing.others, *standing.elsewhere)
+        raise LooksSpent(str(data.manifest), opened_by, standing.planned)
+    seen = "".join(f"; {line}" for line in looks.seen(found.buyer).sentences)
+    return f"{standing.used} of {standing.planned} used{seen}"
 
 
 # -- budget and files ------------------------------------------------------------------------------
@@ -220,7 +225,11 @@ DATA = Check("data", _data, "mend the file, or name another one; docs/data.md ha
 PARTITION = Check("partition", _partition, "draw a new partition, or change its shares or its data")
 CAPS = Check("caps", _caps, "raise the cap, or judge fewer notes, samples or replicates")
 MINIBATCH = Check("minibatch", _minibatch, "draw fewer consultations, or add some to reflect")
-LOOKS = Check("looks", _looks, "draw a new partition, or go on as exploratory: --acknowledge-reuse")
+LOOKS = Check(
+    "looks",
+    _looks,
+    "judge notes nobody looked at, or go on: --acknowledge-reuse",
+)
 FOLDER = Check("run directory", _folder, "give another run directory, or mend its permissions")
 STORE = Check("call store", _store, "start the database, or mend store.url")
 

@@ -172,6 +172,7 @@ class Examination:
             source=self.data.source,
             manifest=self.data.manifest,
             exclude=self.data.exclude,
+            registry=self.data.registry,
             config=self.config,
             made=self.made,
             partition=self.partition,

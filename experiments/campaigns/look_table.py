@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.experiments.runs.config_file import load_config
+from heldout.experiments.runs.run_data import data_of
 from heldout.experiments.runs.run_directory import FAMILY_FILE, existing_run, read_family
 from heldout.gepa.gate.decision import FamilyMember
 from heldout.gepa.record.run import Run
 from heldout.splits.heldout.looks import Look, LookKind
-from heldout.splits.heldout.looks_file import LooksFile
-from heldout.splits.partition.manifest import read_manifest
+from heldout.splits.heldout.looks_file import Buyer, HeldoutSet, LooksFile
+from heldout.splits.heldout.registry import LooksRegistry, registry_path
+from heldout.splits.heldout.vault import looks_file
+from heldout.splits.partition.manifest import Partition, read_manifest
 
 
 @dataclass(frozen=True)
@@ -72,11 +75,14 @@ class LookTable:
     looks: tuple[LookRow, ...]
     family: tuple[FamilyMember, ...] = ()
     """The targets that were decided together, where the looks are those of a family."""
+    seen_before: tuple[str, ...] = ()
+    """What was done with the held-out consultations by other manifests."""
 
     def __str__(self) -> str:
         counted = sum(look.kind is not LookKind.BASELINE for look in self.looks)
         head = f"{self.planned_looks} planned, {counted} opened, baselines counted apart"
-        return "\n".join([head, *map(str, self.looks), *(f"family · {m}" for m in self.family)])
+        family = (f"family · {member}" for member in self.family)
+        return "\n".join([head, *self.seen_before, *map(str, self.looks), *family])
 
 
 def look_table(source: Path) -> LookTable:
@@ -84,15 +90,29 @@ def look_table(source: Path) -> LookTable:
 
     Raises BadInput where there is none, and where the chain of the looks breaks.
     """
-    manifest = _manifest_of(source)
-    partition = read_manifest(manifest)
-    looks = LooksFile.beside(manifest, partition).looks()
+    manifest, partition, file = _looked_up(source)
     return LookTable(
         str(manifest.resolve()),
         partition.planned_looks,
-        tuple(map(LookRow.of, looks)),
+        tuple(map(LookRow.of, file.looks())),
         _family_of(source),
+        file.seen(Buyer("")).sentences,
     )
+
+
+def _looked_up(source: Path) -> tuple[Path, Partition, LooksFile]:
+    """The manifest that `source` is, or that its run goes by; members of a family share one."""
+    if not source.is_dir():
+        partition = read_manifest(source)
+        beside = HeldoutSet(LooksRegistry(registry_path(None, source)), ())
+        return source, partition, LooksFile.beside(source, partition, beside)
+    if (source / FAMILY_FILE).is_file():
+        source = source / read_family(source).members[0]
+    run = existing_run(source)
+    data = data_of(load_config(run.config, stored=True), run)
+    partition = read_manifest(data.manifest)
+    file = looks_file(data.manifest, partition, data.load().benchmark, data.registry)
+    return data.manifest, partition, file
 
 
 def _family_of(source: Path) -> tuple[FamilyMember, ...]:
@@ -102,13 +122,3 @@ def _family_of(source: Path) -> tuple[FamilyMember, ...]:
         folder = folder / read_family(folder).members[0]
     journal = folder / "journal.jsonl"
     return Run.at(folder).family if journal.is_file() else ()
-
-
-def _manifest_of(source: Path) -> Path:
-    """The manifest that `source` is, or that its run goes by; members of a family share one."""
-    if not source.is_dir():
-        return source
-    if (source / FAMILY_FILE).is_file():
-        source = source / read_family(source).members[0]
-    run = existing_run(source)
-    return load_config(run.config, stored=True).partition.manifest or run.manifest

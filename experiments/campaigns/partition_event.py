@@ -48,6 +48,7 @@ def partition_event(checked: Checked, splits: Splits) -> PartitionEvent:
         planned_looks=partition.planned_looks,
         warnings=tuple(partition.warnings),
         caveats=tuple(caveats(checked, splits)),
+        seen_before=splits.vault.seen.sentences,
     )
 
 

@@ -43,6 +43,7 @@ from heldout.gepa.record.files import write_whole
 from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import Run
 from heldout.splits.errors import BadInput, HeldoutError, UserFault
+from heldout.splits.hashing import sha256_text
 from heldout.splits.heldout.looks import Family
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.partition.manifest import freeze
@@ -208,7 +209,7 @@ def continuing(
     return CampaignSession(
         checked=checked,
         directory=run,
-        buyer=Buyer(opened.run_id, family, acknowledged),
+        buyer=Buyer(opened.run_id, family, acknowledged, seeds_of(checked.config)),
         options=options,
         opening=ResumedEvent,
         raised=raised,
@@ -219,7 +220,12 @@ def continuing(
 def new_buyer(config: Config, options: RunOptions, family: Family | None = None) -> Buyer:
     """A new run, as the looks file knows it."""
     run_id = f"{config.name}-{uuid.uuid4().hex[:12]}"
-    return Buyer(run_id, family, options.acknowledge_reuse)
+    return Buyer(run_id, family, options.acknowledge_reuse, seeds_of(config))
+
+
+def seeds_of(config: Config) -> frozenset[str]:
+    """Hashes of the blocks that a run begins with."""
+    return frozenset(sha256_text(seed.text) for seed in config.seeds)
 
 
 def write_definition(checked: Checked, run: RunDirectory) -> None:

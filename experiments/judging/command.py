@@ -6,7 +6,7 @@ The output directory holds the call store, so that a second attempt buys nothing
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -26,10 +26,12 @@ from heldout.experiments.runs.run_directory import working_in
 from heldout.gepa.record.summary import SIMULATED as ALL_SIMULATED
 from heldout.gepa.record.summary import simulated_words
 from heldout.reflectors.simulated.model import simulated_models
+from heldout.splits.benchmark import Consultation
 from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_json
 from heldout.splits.heldout.looks import LookEvent
 from heldout.splits.heldout.looks_file import Buyer
+from heldout.splits.heldout.registry import Use, consultation_digests, register_use, together
 from heldout.splits.heldout.vault import open_splits
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.students.calls.caller import never
@@ -124,6 +126,11 @@ def judge_command(
         replicates=request.replicates,
     )
     run_id = _run_id(notes, settings)
+    register_use(
+        request.benchmark.pairs,
+        notes.consultations,
+        Use(run_id, f"judge ({request.split or 'all'})", counts=bool(blocks)),
+    )
     with (
         working_in(request.out),
         open_judging(
@@ -182,7 +189,8 @@ def note_set(request: JudgeRequest) -> NoteSet:
     if request.partition is None or request.split is None:
         loaded = open_benchmark(request.benchmark)
         notes = tuple(note for c in loaded.benchmark for note in c.notes)
-        return NoteSet(f"{name}, all", notes, loaded.benchmark.clean_means, loaded.notices)
+        known = _digests(loaded.benchmark, loaded.benchmark.has_transcripts)
+        return NoteSet(f"{name}, all", notes, loaded.benchmark.clean_means, loaded.notices, known)
     splits = open_splits(
         lambda: open_benchmark(request.benchmark),
         request.partition,
@@ -191,7 +199,15 @@ def note_set(request: JudgeRequest) -> NoteSet:
     )
     chosen = splits.reflect if request.split == "reflect" else splits.accept
     notes = tuple(note for c in chosen for note in c.notes)
-    return NoteSet(f"{name}, {request.split}", notes, splits.benchmark.clean_means)
+    known = _digests(chosen, splits.benchmark.has_transcripts)
+    means = splits.benchmark.clean_means
+    return NoteSet(f"{name}, {request.split}", notes, means, consultations=known)
+
+
+def _digests(consultations: Iterable[Consultation], has_transcripts: bool) -> frozenset[str]:
+    """The consultations as a registry of looks knows them."""
+    each = (consultation_digests(c, has_transcripts=has_transcripts) for c in consultations)
+    return frozenset(together(each))
 
 
 def pinned_roles(request: JudgeRequest) -> dict[str, PinnedModel]:

@@ -62,6 +62,8 @@ class NoteSet:
     notes: tuple[Note, ...]
     clean_means: CleanMeans
     notices: tuple[str, ...] = ()
+    consultations: frozenset[str] = frozenset()
+    """Their digests, as a registry of looks knows them."""
 
     @cached_property
     def labels(self) -> tuple[NoteLabel, ...]:

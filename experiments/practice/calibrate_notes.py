@@ -13,7 +13,12 @@ from heldout.experiments.practice.calibration import Calibration, NoteScore, cal
 from heldout.experiments.practice.drift import Drift, check_drift
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.note_rows import NoteFile
-from heldout.experiments.practice.note_sets import KindedNote, clean_notes, errored_notes
+from heldout.experiments.practice.note_sets import (
+    KindedNote,
+    clean_notes,
+    errored_notes,
+    register_labelled,
+)
 from heldout.experiments.practice.promises import Promise
 from heldout.experiments.practice.session import (
     STORE,
@@ -113,6 +118,9 @@ def calibrate_command(  # noqa: PLR0913
         [] if later is None else clean_notes(later, said.append),
     ]
     run_id = f"calibrate-{sha256_json([plain(judged_as), ready.seed])[:16]}"
+    for given in (clean, errored, later):
+        if given is not None:
+            register_labelled(given, run_id, "calibrate")
     with working_in(out):
         with ready.opened(out / STORE, run_id, stop=stop) as session:
             config = JudgeConfig(prompt.block, ready.budget, ready.samples)

@@ -9,6 +9,7 @@ from heldout.experiments.practice.note_rows import NoteFile, open_notes
 from heldout.experiments.practice.session import tell_nobody
 from heldout.splits.benchmark import Benchmark, Note
 from heldout.splits.errors import BadInput, Fault
+from heldout.splits.heldout.registry import Use, consultation_digests, register_use, together
 from heldout.splits.loading.benchmark_files import BenchmarkSource, open_benchmark
 from heldout.splits.loading.columns import PLAIN, TableOptions
 from heldout.splits.loading.group_tables import WANTED
@@ -66,6 +67,18 @@ def benchmark_of(file: NoteFile, tell: Callable[[str], None] = tell_nobody) -> B
     for notice in loaded.notices:
         tell(notice)
     return loaded.benchmark
+
+
+def register_labelled(file: NoteFile, run: str, what: str) -> None:
+    """Register that the labelled consultations of a benchmark file were judged under a block.
+
+    Plain rows have no labels, and nothing is registered of them.
+    """
+    benchmark = benchmark_of(file)
+    if benchmark is not None:
+        present = benchmark.has_transcripts
+        known = together(consultation_digests(c, has_transcripts=present) for c in benchmark)
+        register_use(file.path, frozenset(known), Use(run, what, counts=True))
 
 
 def is_benchmark(file: InputFile, options: TableOptions = PLAIN) -> bool:

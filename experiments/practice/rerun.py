@@ -12,7 +12,7 @@ from heldout.experiments.practice.ladder import Ladder, LadderStep
 from heldout.experiments.practice.ladder_files import write_ladder
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt, from_run
 from heldout.experiments.practice.note_rows import NoteFile
-from heldout.experiments.practice.note_sets import benchmark_of
+from heldout.experiments.practice.note_sets import benchmark_of, register_labelled
 from heldout.experiments.practice.rung_judging import NullJournal, RungJudge, target_of
 from heldout.experiments.practice.rungs import Rung, RungResult
 from heldout.experiments.practice.session import (
@@ -201,6 +201,7 @@ def _notes(prompt: LoadedPrompt, on: RerunOn, journal: Journal, buyer: Buyer) ->
         if benchmark is None:
             message = "a ladder needs pairs: a benchmark file, or a table with the column kind"
             raise BadInput.one(str(on.path), message)
+        register_labelled(on, buyer.run, "rerun")
         notes = tuple(note for c in benchmark for note in c.notes)
         return _JudgedNotes(on.path.name, benchmark.clean_means, notes)
     if prompt.run is None:

@@ -51,7 +51,8 @@ def _data(run: Run) -> Iterator[str]:
     partition = run.partition
     if partition is None:
         return
-    yield from map(_sentence, [*partition.caveats, *partition.warnings])
+    said = [*partition.seen_before, *partition.caveats, *partition.warnings]
+    yield from map(_sentence, said)
     if not partition.benchmark.has_transcripts:
         yield "The benchmark has no transcripts: a placeholder stood in their place."
     if partition.planned_looks > 1:

@@ -184,6 +184,13 @@ class TrackingSection(Section):
     enabled: bool = True
 
 
+class LooksSection(Section):
+    """Where looks at held-out consultations are registered."""
+
+    registry: Path | None = None
+    """A file; by default beside the pairs file, else in the working folder."""
+
+
 class Config(Section):
     """One campaign."""
 
@@ -204,6 +211,7 @@ class Config(Section):
     search: SearchSettings = SearchSettings()
     confirm: ConfirmSettings = ConfirmSettings()
     gate: GateSettings = GateSettings()
+    looks: LooksSection = LooksSection()
     store: StoreSection = StoreSection()
     budget: CapsSection = CapsSection()
     retry: Retry = Retry()

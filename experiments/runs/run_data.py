@@ -12,6 +12,7 @@ from heldout.experiments.runs.run_directory import RunDirectory, existing_run
 from heldout.gepa.record.journal import Journal
 from heldout.splits.benchmark import CleanMeans
 from heldout.splits.heldout.looks_file import Buyer
+from heldout.splits.heldout.registry import LooksRegistry, registry_path
 from heldout.splits.heldout.vault import Splits, open_splits
 from heldout.splits.loading.benchmark_files import BenchmarkSource, Loaded, open_benchmark
 from heldout.splits.loading.columns import TableOptions
@@ -23,11 +24,15 @@ CONSULTATIONS_FILE = "consultations.jsonl.gz"
 
 @dataclass(frozen=True)
 class RunData:
-    """Where the data of a run lie; `exclude` are ids of consultations that no split may hold."""
+    """Where the data of a run lie; `exclude` are ids of consultations that no split may hold.
+
+    `registry` knows who looked at the consultations; None for a benchmark that is drawn.
+    """
 
     source: BenchmarkSource
     manifest: Path
     exclude: frozenset[str]
+    registry: LooksRegistry | None
 
     @property
     def load(self) -> Callable[[], Loaded]:
@@ -40,7 +45,7 @@ def data_of(config: Config, run: RunDirectory) -> RunData:
 
     A synthetic benchmark lies in the run once it is drawn.
     """
-    section = config.benchmark
+    section, registry = config.benchmark, None
     if section.synthetic is not None:
         folder = run.benchmark
         source = BenchmarkSource(
@@ -48,6 +53,7 @@ def data_of(config: Config, run: RunDirectory) -> RunData:
         )
     else:
         assert section.pairs is not None  # the schema wants one of the two
+        registry = LooksRegistry(registry_path(config.looks.registry, section.pairs))
         source = BenchmarkSource(
             section.pairs,
             section.consultations,
@@ -57,7 +63,7 @@ def data_of(config: Config, run: RunDirectory) -> RunData:
             TableOptions(section.columns, section.delimiter, section.encoding, section.multiline),
         )
     manifest = config.partition.manifest or run.manifest
-    return RunData(source, manifest, read_exclusions(config.partition.exclude))
+    return RunData(source, manifest, read_exclusions(config.partition.exclude), registry)
 
 
 def splits_of_run(path: Path, *, journal: Journal, buyer: Buyer) -> Splits:
@@ -67,4 +73,11 @@ def splits_of_run(path: Path, *, journal: Journal, buyer: Buyer) -> Splits:
     """
     run = existing_run(path)
     data = data_of(load_config(run.config, stored=True), run)
-    return open_splits(data.load, data.manifest, journal=journal, buyer=buyer, exclude=data.exclude)
+    return open_splits(
+        data.load,
+        data.manifest,
+        journal=journal,
+        buyer=buyer,
+        exclude=data.exclude,
+        registry=data.registry,
+    )

@@ -90,6 +90,7 @@ def campaign_tags(run: Run, policy: TextPolicy) -> dict[str, object]:
         "versions": ", ".join(f"{k} {v}" for k, v in sorted(opened.versions.items())) or None,
         "manifest_sha256": partition and partition.manifest_sha256,
         "planned_looks": partition and partition.planned_looks,
+        "seen_before": ("; ".join(partition.seen_before) or None) if partition else None,
         "caps_raised": ", ".join(run.raised) or None,
         "candidates": len(run.candidates),
         "entered": len(run.entered),

@@ -99,6 +99,8 @@ class PartitionEvent:
     warnings: tuple[str, ...]
     caveats: tuple[str, ...]
     """What no figure of this run shows, known before its first call."""
+    seen_before: Annotated[tuple[str, ...], Unwritten] = ()
+    """What others did with the held-out consultations before, by another manifest."""
 
 
 @dataclass(frozen=True, kw_only=True)

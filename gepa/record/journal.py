@@ -178,8 +178,8 @@ class RunJournal:
             observer(event, replayed)
 
 
-PROSE = frozenset({"sentences", "caveats", "warnings"})
-"""Fields in words, which another version may choose otherwise."""
+PROSE = frozenset({"sentences", "caveats", "warnings", "seen_before"})
+"""Fields in words, which another version may choose otherwise, and what others did meanwhile."""
 
 DECIDED = frozenset(
     {"decision", "reason", "rule", "difference", "heldout", "winner_minus_baseline", "word_count"}

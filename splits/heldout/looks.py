@@ -176,18 +176,20 @@ class LookJournal(Protocol):
 class Standing:
     """How the plan stands for one run: `used` of `planned`, `by_others` of them by other runs.
 
-    `others` names those runs; `spent` is True when nothing is left for this one.
+    `others` names those runs; `elsewhere` the runs that looked at some of the same consultations by
+    another manifest. `spent` is True when nothing is left for this one.
     """
 
     planned: int
     used: int
     by_others: int
     others: tuple[str, ...]
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def spent(self) -> bool:
-        """True if every planned look was opened by other runs."""
-        return self.by_others >= self.planned
+        """True if every planned look was opened by other runs, or a consultation was seen."""
+        return self.by_others >= self.planned or bool(self.elsewhere)
 
 
 def target_id(
@@ -198,10 +200,16 @@ def target_id(
 
 
 def slots(looks: Sequence[Look]) -> int:
-    """How many of the planned looks are used up by `looks`; baselines use none."""
+    """How many of the planned looks are used up by `looks`.
+
+    The first judging of a baseline uses none. Every other judging of the same block for the same
+    target does, whatever its seed: the lowest of several would be chosen.
+    """
     counted: dict[str, dict[str, set[str]]] = {}
+    first: dict[tuple[str, str], str] = {}
     for look in looks:
-        if look.kind is not LookKind.BASELINE:
+        again = first.setdefault((look.target, look.block_sha256), look.id) != look.id
+        if look.kind is not LookKind.BASELINE or again:
             key = look.family or f"{look.run}|{look.target}"
             counted.setdefault(key, {}).setdefault(look.target, set()).add(look.id)
     return sum(max(map(len, targets.values())) for targets in counted.values())

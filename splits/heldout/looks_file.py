@@ -9,7 +9,6 @@ safe because no call is made before an append has returned.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -20,13 +19,12 @@ from typing import Any
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from heldout.splits.chain import UNREADABLE, ChainedLine, ChainFile, LineChanged
+from heldout.splits.chain import UNREADABLE, ChainFile
 from heldout.splits.errors import BadInput, JournalBroken, LooksSpent
-from heldout.splits.hashing import canonical_json, sha256_json
+from heldout.splits.heldout.lines import HashedLines
 from heldout.splits.heldout.looks import (
     Family,
     Look,
-    LookKind,
     LookRequest,
     LookResult,
     NoteResult,
@@ -34,6 +32,7 @@ from heldout.splits.heldout.looks import (
     slots,
     standing,
 )
+from heldout.splits.heldout.registry import Digests, LooksRegistry, Seen, together
 from heldout.splits.partition.manifest import Partition
 
 _Json = dict[str, Any]
@@ -45,33 +44,65 @@ LOCK_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Buyer:
-    """Who looks: the run's id, its declared family, and whether it may exceed the plan."""
+    """Who looks: the run's id, its declared family, and whether it may exceed the plan.
+
+    `seeds` are the hashes of the blocks that the run begins with.
+    """
 
     run: str
     family: Family | None = None
     acknowledge_reuse: bool = False
+    seeds: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class HeldoutSet:
+    """The consultations of a held-out set as the registry knows them."""
+
+    registry: LooksRegistry
+    consultations: tuple[Digests, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LooksFile:
-    """The looks of one manifest. `genesis` is the manifest's digest, `planned` its K."""
+    """The looks of one manifest. `genesis` is the manifest's digest, `planned` its K.
+
+    `known` is where its consultations are registered, None for a drawn benchmark: a look that only
+    one of file and registry holds counts, and is written to the other with the next look.
+    """
 
     path: Path
     genesis: str
     heldout_sha256: str
     planned: int
+    known: HeldoutSet | None = None
 
     @classmethod
-    def beside(cls, manifest: Path, partition: Partition) -> LooksFile:
+    def beside(
+        cls, manifest: Path, partition: Partition, known: HeldoutSet | None = None
+    ) -> LooksFile:
         """The looks file that belongs to `manifest`."""
         path = manifest.with_name(f"{manifest.stem}.looks.jsonl")
         heldout = partition.heldout_sha256
-        return cls(path, partition.sha256, heldout, partition.planned_looks)
+        return cls(path, partition.sha256, heldout, partition.planned_looks, known)
 
     def looks(self) -> tuple[Look, ...]:
         """Every look on record, in order of opening. Raises BadInput where the chain breaks."""
         with self._as_bad_input():
-            return self.verify()
+            there = self.verify()
+        return (*there, *self._registered(there))
+
+    def seen(self, buyer: Buyer) -> Seen:
+        """What the registry knows of these consultations beyond this manifest."""
+        if self.known is None:
+            return Seen()
+        own = {look.run for look in self.looks() if _of_family(look, buyer)}
+        return self.known.registry.seen(
+            self.known.consultations,
+            genesis=self.genesis,
+            runs={buyer.run, *own},
+            seeds=buyer.seeds,
+        )
 
     def verify(self) -> tuple[Look, ...]:
         """The looks. Raises JournalBroken with the number of the first bad line."""
@@ -82,7 +113,11 @@ class LooksFile:
 
     def standing(self, buyer: Buyer) -> Standing:
         """How the plan stands for `buyer`."""
-        return standing(self.looks(), self.planned, buyer.run, buyer.family)
+        return self._standing(self.looks(), buyer)
+
+    def _standing(self, looks: tuple[Look, ...], buyer: Buyer) -> Standing:
+        here = standing(looks, self.planned, buyer.run, buyer.family)
+        return replace(here, elsewhere=self.seen(buyer).runs)
 
     def open(self, request: LookRequest, buyer: Buyer) -> Look:
         """The look `request` asks for, on disk as opened when this returns.
@@ -107,12 +142,16 @@ class LooksFile:
         with self._writing() as (file, looks):
             same = [look for look in looks if look.id == wanted.id]
             own = [look for look in same if look.run == buyer.run]
-            if known := own or [look for look in same if look.result is not None]:
-                return known[0]
+            if own:
+                return own[0]
+            if bought := [look for look in same if look.result is not None]:
+                # A second decision from one and the same data is no confirmation.
+                beyond = bought[0].exploratory or buyer.acknowledge_reuse
+                return replace(bought[0], exploratory=beyond)
             look = replace(wanted, exploratory=self._beyond_plan(wanted, buyer, looks))
             targets = [] if buyer.family is None else list(buyer.family.targets)
-            line = _LOOK.dump_python(look, mode="json", by_alias=True, exclude={"result"})
-            file.append({"event": "opened", "targets": targets, **line})
+            file.append({**_opened(look), "targets": targets})
+            self._register([look])
             return look
 
     def close(self, look: Look, result: LookResult) -> Look:
@@ -134,13 +173,12 @@ class LooksFile:
             return known[0]
 
     def _beyond_plan(self, wanted: Look, buyer: Buyer, looks: tuple[Look, ...]) -> bool:
-        now = standing(looks, self.planned, buyer.run, buyer.family)
-        planned = wanted.kind is LookKind.BASELINE or slots((*looks, wanted)) <= self.planned
-        if planned and not now.spent:
+        now = self._standing(looks, buyer)
+        if slots((*looks, wanted)) <= self.planned and not now.spent:
             return False
         if buyer.acknowledge_reuse:
             return True
-        opened_by = now.others or (buyer.run,)
+        opened_by = (*now.others, *now.elsewhere) or (buyer.run,)
         raise LooksSpent(str(self.path), opened_by, self.planned)
 
     def _looks(self, lines: Sequence[_Json]) -> tuple[Look, ...]:
@@ -176,8 +214,34 @@ class LooksFile:
         else:
             raise ValueError(f"unknown event {line['event']!r}")
 
+    def _registered(self, there: Sequence[Look]) -> tuple[Look, ...]:
+        """Looks by this manifest that the registry alone holds: the file was lost or copied."""
+        if self.known is None:
+            return ()
+        here = {(look.id, look.run) for look in there}
+        lines = [
+            line
+            for line in self.known.registry.lines()
+            if line["event"] == "opened" and line["genesis"] == self.genesis
+        ]
+        return tuple(
+            _LOOK.validate_python(line) for line in lines if (line["look"], line["run"]) not in here
+        )
+
+    def _register(self, looks: Sequence[Look]) -> None:
+        """Write looks to the registry that it does not hold."""
+        if self.known is None or not looks:
+            return
+        consultations = together(self.known.consultations)
+        with self.known.registry.writing() as (file, lines):
+            held = {(line["look"], line["run"]) for line in lines if line["event"] == "opened"}
+            for look in looks:
+                if (look.id, look.run) not in held:
+                    where = {"genesis": self.genesis, "consultations": consultations}
+                    file.append({**_opened(look), **where})
+
     def _chain(self) -> ChainFile[_Json, _Json]:
-        return ChainFile(self.path, _LookLines(self.genesis))
+        return ChainFile(self.path, HashedLines(self.genesis, "this manifest"))
 
     @contextmanager
     def _writing(self) -> Iterator[tuple[ChainFile[_Json, _Json], tuple[Look, ...]]]:
@@ -190,7 +254,12 @@ class LooksFile:
                 self._as_bad_input(),
                 closing(chain),
             ):
-                yield chain, self._looks(chain.open())
+                there = self._looks(chain.open())
+                missing = self._registered(there)
+                for look in missing:
+                    chain.append({**_opened(look), "targets": []})
+                self._register(there)
+                yield chain, (*there, *missing)
         except Timeout:
             message = f"locked by another process for {LOCK_SECONDS:g} s"
             raise BadInput.one(str(self.path), message) from None
@@ -204,30 +273,6 @@ class LooksFile:
         except JournalBroken as error:
             message = f"{error.detail}; the looks on record cannot be trusted"
             raise BadInput.one(f"{error.path}:{error.line}", message) from error
-
-
-class _LookLines:
-    """How a look stands on its line; see `LineFormat`."""
-
-    first, noun, origin, completes = 1, "line of JSON", "this manifest", True
-
-    def __init__(self, genesis: str) -> None:
-        self.genesis = genesis
-
-    def parse(self, raw: bytes) -> ChainedLine[_Json]:
-        line = json.loads(raw)
-        own = line.pop("hash")
-        if sha256_json(line) != own:
-            raise LineChanged
-        return ChainedLine(line["n"], line["previous"], own, line)
-
-    def compose(
-        self, number: int, previous: str, content: _Json
-    ) -> tuple[bytes, ChainedLine[_Json]]:
-        line = {"n": number, "previous": previous, **content}
-        own = sha256_json(line)
-        raw = canonical_json({**line, "hash": own}).encode() + b"\n"
-        return raw, ChainedLine(number, previous, own, line)
 
 
 class _Columns(BaseModel):
@@ -260,6 +305,18 @@ class _Closed(_Columns):
     def result(self) -> LookResult:
         baseline = None if self.baseline is None else self.baseline.notes()
         return LookResult(self.notes(), self.calls_sha256, self.figures, self.decision, baseline)
+
+
+def _opened(look: Look) -> dict[str, Any]:
+    """The line of an opened look."""
+    line = _LOOK.dump_python(look, mode="json", by_alias=True, exclude={"result"})
+    return {"event": "opened", **line}
+
+
+def _of_family(look: Look, buyer: Buyer) -> bool:
+    """True if the buyer or its declared family opened the look."""
+    family = None if buyer.family is None else buyer.family.id
+    return look.run == buyer.run or (family is not None and look.family == family)
 
 
 def _now() -> str:

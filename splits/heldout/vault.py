@@ -35,7 +35,14 @@ from heldout.splits.heldout.looks import (
     LookResult,
     Standing,
 )
-from heldout.splits.heldout.looks_file import Buyer, LooksFile
+from heldout.splits.heldout.looks_file import Buyer, HeldoutSet, LooksFile
+from heldout.splits.heldout.registry import (
+    LooksRegistry,
+    Seen,
+    Use,
+    consultation_digests,
+    together,
+)
 from heldout.splits.loading.benchmark_files import Loaded
 from heldout.splits.overlap import words
 from heldout.splits.partition.draw import check_consultations, check_files, verify
@@ -134,8 +141,19 @@ class Vault:
         """
         now = self.standing
         if now.spent and not self.buyer.acknowledge_reuse:
-            raise LooksSpent(str(self.looks.path), now.others, now.planned)
+            raise LooksSpent(str(self.looks.path), (*now.others, *now.elsewhere), now.planned)
         return now.spent
+
+    @property
+    def seen(self) -> Seen:
+        """What others did with the held-out consultations, beyond this manifest."""
+        return self.looks.seen(self.buyer)
+
+    def note_blocks(self, blocks: Iterable[str]) -> None:
+        """Register the hashes of blocks that this run wrote: what they were chosen on is theirs."""
+        wrote = frozenset(blocks)
+        if self.looks.known is not None and wrote:
+            self.looks.known.registry.note(Use(self.buyer.run, "blocks", blocks=wrote))
 
     @contextmanager
     def look(self, request: LookRequest) -> Iterator[OpenLook]:
@@ -171,6 +189,16 @@ class Splits:
     benchmark: BenchmarkFacts
     _reread: Callable[[], tuple[Consultation, ...]] = field(repr=False)
 
+    def register(self) -> None:
+        """Register what this run uses reflect and accept for."""
+        known, run = self.vault.looks.known, self.vault.buyer.run
+        if known is None:
+            return
+        present = self.benchmark.has_transcripts
+        for what, consultations in (("reflect", self.reflect), ("accept", self.accept)):
+            found = [consultation_digests(c, has_transcripts=present) for c in consultations]
+            known.registry.note(Use(run, what, frozenset(together(found))))
+
     def protected(self, own: Iterable[str]) -> ProtectedTexts:
         """What no block may repeat of any split, `own` texts of the campaign excepted.
 
@@ -192,18 +220,21 @@ def open_splits(
     journal: LookJournal,
     buyer: Buyer,
     exclude: Collection[str] = (),
+    registry: LooksRegistry | None = None,
 ) -> Splits:
     """Read the benchmark, verify the partition at `manifest` against it, close the vault.
 
     `load` reads the benchmark's own files and is called again at every look. `exclude`: ids the
-    configuration excludes. Raises BadInput with every fault of data, manifest and looks file.
+    configuration excludes. `registry`: where looks at these consultations are known by whatever
+    manifest, None for a benchmark that anybody can draw afresh. Raises BadInput with every fault of
+    data, manifest and looks file.
     """
     partition = read_manifest(manifest)
     loaded = load()
     benchmark = loaded.benchmark
     verify(partition, benchmark, files=loaded.files, exclude=exclude, where=str(manifest))
     reread = partial(_read_again, load, partition, str(manifest))
-    looks = LooksFile.beside(manifest, partition)
+    looks = looks_file(manifest, partition, benchmark, registry)
     looks.looks()
     heldout = _consultations(benchmark, partition.heldout)
     vault = Vault(
@@ -231,6 +262,19 @@ def open_splits(
         ),
         _reread=lambda: reread(SPLITS),
     )
+
+
+def looks_file(
+    manifest: Path, partition: Partition, benchmark: Benchmark, registry: LooksRegistry | None
+) -> LooksFile:
+    """The looks at the held-out set of a partition, by its manifest and by its consultations."""
+    if registry is None:
+        return LooksFile.beside(manifest, partition)
+    digests = tuple(
+        consultation_digests(consultation, has_transcripts=benchmark.has_transcripts)
+        for consultation in _consultations(benchmark, partition.heldout)
+    )
+    return LooksFile.beside(manifest, partition, HeldoutSet(registry, digests))
 
 
 def _read_again(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.support.campaigns import SMALL, resume_small, run_small, summary, write_config
+from tests.support.campaigns import SMALL, merged, resume_small, run_small, summary, write_config
 
 from heldout.experiments.campaigns.running import prepare
 from heldout.experiments.campaigns.verify import verify_run
@@ -445,7 +446,8 @@ def test_a_second_campaign_finds_the_firsts_look_and_is_refused_or_exploratory(t
     third = run_small(tmp_path, second, doubles=double, acknowledge_reuse=True, run="third")
     found = summary(third)
     assert (found["decision"], found["reason"]) == ("refused", "exploratory")
-    assert found["heldout"]["looks"] == 2
+    # The first winner, the baseline judged again under another seed, and this winner.
+    assert found["heldout"]["looks"] == 3
     assert not (third.files.path / "prompts").exists()
 
 
@@ -473,6 +475,32 @@ def test_a_look_already_bought_gives_the_stored_result_and_costs_nothing(tmp_pat
     assert summary(second)["heldout"]["winner"] == summary(first)["heldout"]["winner"]
     assert second.files.report.is_file()
     assert verify_run(second.files.path).faults == ()
+
+
+def test_a_drawn_benchmark_is_outside_the_registry_and_gives_one_lineage(tmp_path: Path) -> None:
+    runs = [
+        run_small(tmp_path, {"search": {"iterations": 2}}, run=f"run{number}")
+        for number in range(5)
+    ]
+    assert len({summary(run)["lineage_sha256"] for run in runs}) == 1
+    assert all(run.exit_status == 0 for run in runs)
+    assert not Path(os.environ["HELDOUT_LOOKS"]).exists()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"rule": "point"}, {"alpha": 0.2}, {"goal": "non_inferior", "margin": 0.3}],
+    ids=str,
+)
+def test_a_run_beyond_the_plan_never_emits_by_whatever_gate(tmp_path: Path, changed) -> None:
+    planted(tmp_path, {})
+    double = {"sim/judge": Scripted(better_when_longer)}
+    config = from_files(tmp_path) | {"gate": {"side_margins": {"commissions": 1.0}}}
+    first = run_small(tmp_path, config, doubles=double)
+    assert first.run.decision == "emitted"
+    again = merged(config, {"gate": changed})
+    second = run_small(tmp_path, again, doubles=double, acknowledge_reuse=True, run="second")
+    assert (second.run.decision, second.run.reason) == ("refused", "exploratory")
 
 
 def test_looks_carry_their_figures(whole) -> None:

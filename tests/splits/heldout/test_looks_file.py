@@ -51,7 +51,7 @@ def test_a_look_is_two_lines_and_counts_from_the_first(looks):
 
 def test_a_second_run_finds_the_first_ones_look_and_is_refused_naming_it(looks):
     looks.open(request(), Buyer("first-run"))
-    with pytest.raises(LooksSpent, match=r"all of 1 planned look opened by first-run") as e:
+    with pytest.raises(LooksSpent, match=r"looked at by first-run") as e:
         looks.open(request("other"), Buyer("second-run"))
     assert e.value.opened_by == ("first-run",)
     assert len(lines_of(looks)) == 1
@@ -100,7 +100,7 @@ def test_a_look_cannot_be_closed_with_another_result(looks):
 
 def test_the_plan_holds_for_one_run_too(looks):
     looks.open(request("b1"), Buyer("r1"))
-    with pytest.raises(LooksSpent, match="opened by r1"):
+    with pytest.raises(LooksSpent, match="looked at by r1"):
         looks.open(request("b2"), Buyer("r1"))
     wide = replace(looks, planned=2)
     wide.open(request("b2"), Buyer("r1"))
@@ -138,7 +138,7 @@ def test_a_family_of_two_targets_takes_one_planned_look(looks):
         looks.open(request(target=target, kind=LookKind.BASELINE), Buyer(run, family))
         look = looks.open(request("w", target=target), Buyer(run, family))
         assert look.family == "command"
-    with pytest.raises(LooksSpent, match="opened by a, b"):
+    with pytest.raises(LooksSpent, match="looked at by a, b"):
         looks.open(request(), Buyer("c"))
     with pytest.raises(ValueError, match="not among those the family declared"):
         looks.open(request(target="t3"), Buyer("a", family))

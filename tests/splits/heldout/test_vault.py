@@ -194,7 +194,7 @@ def test_a_second_campaign_ends_before_any_call_unless_it_acknowledges(source, m
     with first.look(request()) as look:
         look.close(result(first))
     assert opened(source, manifest).vault.admit() is False
-    with pytest.raises(LooksSpent, match="opened by r1"):
+    with pytest.raises(LooksSpent, match="looked at by r1"):
         opened(source, manifest, "r2").vault.admit()
     reckless = opened(source, manifest, "r2", acknowledge_reuse=True).vault
     assert reckless.admit() is True
