@@ -151,12 +151,12 @@ def _looks(found: Examination) -> str:
 
 
 def _caps(found: Examination) -> str:
-    """Baseline and winner are judged on held-out alike: twice the confirmation must fit."""
-    caps, twice = caps_of(found.config), found.confirmation + found.confirmation
+    """The baseline before the search and the confirmation, winner and baseline, must fit."""
+    caps, needed = caps_of(found.config), found.heldout_judging + found.confirmation
     limits: Mapping[str, tuple[float | None, float]] = {
-        "usd": (caps.usd, twice.usd),
-        "calls": (caps.calls, twice.calls),
-        "tokens": (caps.tokens, twice.tokens),
+        "usd": (caps.usd, needed.usd),
+        "calls": (caps.calls, needed.calls),
+        "tokens": (caps.tokens, needed.tokens),
     }
     refuse(
         Fault(

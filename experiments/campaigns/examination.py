@@ -152,13 +152,20 @@ class Examination:
         return _partition(self.config, self.loaded, self.data)
 
     @Settled
+    def heldout_judging(self) -> Amount:
+        """The most that judging one block on held-out can cost."""
+        return self._judging("heldout")
+
+    @Settled
     def confirmation(self) -> Amount:
-        """The most that freezing thresholds and judging the winner on held-out can cost."""
-        benchmark, config = self.loaded.benchmark, self.config
-        notes = _notes_of(benchmark, self.partition, "heldout")
-        if freezes_again(config.search, config.confirm):
-            notes += _notes_of(benchmark, self.partition, "accept")
-        return confirmation_amount(notes, config, self.student.pin, self.judge)
+        """The most that freezing thresholds and judging winner and baseline can cost."""
+        again = freezes_again(self.config.search, self.config.confirm)
+        one = self.heldout_judging + (self._judging("accept") if again else Amount())
+        return one + one
+
+    def _judging(self, split: str) -> Amount:
+        notes = _notes_of(self.loaded.benchmark, self.partition, split)
+        return judging_amount(notes, self.config, self.student.pin, self.judge)
 
     @Settled
     def escaped(self) -> tuple[str, ...]:
@@ -229,10 +236,8 @@ def budget_of(section: ModelSection) -> Budget:
     return Budget(section.budget.max_tokens, section.budget.reasoning_effort)
 
 
-def confirmation_amount(
-    notes: Iterable[Note], config: Config, pin: ModelPin, judge: Student
-) -> Amount:
-    """The most that judging winner and baseline on `notes` at confirmation can cost.
+def judging_amount(notes: Iterable[Note], config: Config, pin: ModelPin, judge: Student) -> Amount:
+    """The most that judging one block on `notes` at the confirm settings can cost.
 
     Every judging may need the retry, and every prompt the longest block the guard lets through.
     """
@@ -247,8 +252,7 @@ def confirmation_amount(
         tokens = prompt + config.student.budget.max_tokens
         usd = cost_usd(pin, prompt, config.student.budget.max_tokens) or 0.0
         total += Amount(calls, calls * tokens, calls * usd)
-    scale = 2 * judgings
-    return Amount(int(total.calls * scale) + 1, int(total.tokens * scale) + 1, total.usd * scale)
+    return Amount(total.calls * judgings + 1, total.tokens * judgings + 1, total.usd * judgings)
 
 
 def _pinned(model: PinnedModel, section: ModelSection) -> PinnedModel:
