@@ -35,7 +35,12 @@ from heldout.gepa.settings import Primary
 from heldout.gepa.statistics.agreement.replicates import Spread, paired_spread
 from heldout.gepa.statistics.difference import Difference, difference, note_difference
 from heldout.gepa.statistics.intervals.interval import Interval
-from heldout.gepa.statistics.intervals.run_to_run import FEWEST_RUNS, CrossedSums, crossed_interval
+from heldout.gepa.statistics.intervals.run_to_run import (
+    FEWEST_RUNS,
+    CrossedSums,
+    crossed_interval,
+    crossed_p,
+)
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.measures import at_frozen
 from heldout.gepa.statistics.rates.detection import swept
@@ -120,7 +125,7 @@ def decide(  # noqa: PLR0913
         }
     chosen = verdicts[settings.rule]
     interval = chosen.interval or data.interval(1 - 2 * alpha)
-    run_to_run = _run_to_run(candidate, baseline, primary, 1 - 2 * alpha)
+    run_to_run = _run_to_run(candidate, baseline, primary, settings, alpha)
     sides = side_verdicts(
         _side_differences(candidate, baseline, primary),
         settings.side_margins.by_measure(),
@@ -201,7 +206,7 @@ def decide_family(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
     levels = {(d.alpha or 0.0) / (d.planned_looks or 1) for d in tested.values()}
     if len(levels) > 1:
         raise ValueError(f"a family is tested at one level, not at {sorted(levels)}")
-    p_values = {n: 1.0 if d.verdict.p is None else d.verdict.p for n, d in tested.items()}
+    p_values = {n: 1.0 if d.p is None else d.p for n, d in tested.items()}
     results = holm(p_values, alpha=levels.pop()) if tested else {}
     family = tuple(
         FamilyMember(
@@ -251,19 +256,24 @@ def _both_sides(
     return replace(verdict, ships=verdict.ships and mirrored.ships, p=p)
 
 
-def _run_to_run(candidate: Judged, baseline: Judged, primary: Primary, level: float) -> RunToRun:
+def _run_to_run(
+    candidate: Judged, baseline: Judged, primary: Primary, settings: GateSettings, alpha: float
+) -> RunToRun:
     """The spread of either block, and from three replicates on the interval that allows for it."""
     pairs = primary_pairs(primary)
     spreads = [_spread(judge, primary) for judge in (candidate, baseline)]
     runs = list(zip(candidate.tables, baseline.tables, strict=False))
     together = len(candidate.tables) == len(baseline.tables) >= FEWEST_RUNS
-    interval = None
+    interval = p = None
     if together and primary != "detection_at_cap":
         sums = [difference(ours, theirs, pairs).sums for ours, theirs in runs]
         if sums[0].clusters > 1:
             crossed = CrossedSums(np.array([one.sums for one in sums]), sums[0].sizes)
-            interval = crossed_interval(crossed, level=level)
-    return RunToRun(winner=spreads[0], baseline=spreads[1], interval=interval)
+            interval = crossed_interval(crossed, level=1 - 2 * alpha)
+            p = crossed_p(crossed, settings.bar)
+            if settings.goal == "equivalent":
+                p = max(p, crossed_p(replace(crossed, sums=-crossed.sums), settings.bar))
+    return RunToRun(winner=spreads[0], baseline=spreads[1], interval=interval, p=p)
 
 
 def _spread(judge: Judged, primary: Primary) -> Spread:

@@ -51,12 +51,14 @@ class PreGate:
 class RunToRun:
     """How far the primary figure of each block moved between replicates.
 
-    `interval`: of the difference, with the spread between runs in it; None below three replicates.
+    `interval`: of the difference, with the spread between runs in it, and `p` the one-sided p that
+    belongs to it; None below three replicates.
     """
 
     winner: Spread
     baseline: Spread
     interval: Annotated[Interval | None, Unwritten] = None
+    p: Annotated[float | None, Unwritten] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +166,14 @@ class Decision:
         return tuple(
             v.rule for v in self.verdicts if v.rule not in UNTESTED and v.ships != self.ships
         )
+
+    @property
+    def p(self) -> float | None:
+        """What a family adjusts: the rule's p, or that with run-to-run noise where it is larger."""
+        noise = None if self.run_to_run is None else self.run_to_run.p
+        if self.verdict.p is None or noise is None:
+            return self.verdict.p
+        return max(self.verdict.p, noise)
 
     def refused(self, reason: str) -> Decision:
         """The same figures with a refusal, unless there is a weightier one already.

@@ -11,8 +11,17 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+from scipy.special import stdtr
 
-from heldout.gepa.statistics.intervals.interval import SIGNED_UNIT, Interval, t_quantile
+from heldout.gepa.statistics.intervals.interval import (
+    NO_SPREAD,
+    SIGNED_UNIT,
+    ClusterSums,
+    Interval,
+    exact_bound,
+    t_quantile,
+    unseen_p,
+)
 from heldout.gepa.statistics.table import FloatArray
 
 FEWEST_RUNS = 3
@@ -66,8 +75,23 @@ class CrossedSums:
 def crossed_interval(
     data: CrossedSums, *, level: float, bounds: tuple[float, float] = SIGNED_UNIT
 ) -> Interval:
-    """The t interval of one data set's mean with both components of variance, cut to `bounds`."""
+    """The t interval of one data set's mean with both components of variance, cut to `bounds`.
+
+    The exact bound where neither consultations nor runs differ.
+    """
     total, degrees = data.variance()
-    mean, half = float(data.mean), sqrt(float(total)) * t_quantile(0.5 + level / 2, float(degrees))
+    mean, error = float(data.mean), sqrt(float(total))
+    if error <= NO_SPREAD:
+        return exact_bound(mean, data.sizes.shape[-1], level=level, bounds=bounds)
+    half = error * t_quantile(0.5 + level / 2, float(degrees))
     low, high = max(bounds[0], mean - half), min(bounds[1], mean + half)
     return Interval(mean, min(low, mean), max(high, mean), level, "t, consultations and runs")
+
+
+def crossed_p(data: CrossedSums, margin: float) -> float:
+    """One-sided p of one data set's mean above `margin`, with both components of variance."""
+    total, degrees = data.variance()
+    mean, error = float(data.mean), sqrt(float(total))
+    if error <= NO_SPREAD:
+        return unseen_p(ClusterSums(data.sums.mean(axis=-2), data.sizes), margin)
+    return float(stdtr(float(degrees), (margin - mean) / error))

@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 from heldout.gepa.statistics.intervals.interval import ClusterSums, t_ends
-from heldout.gepa.statistics.intervals.run_to_run import CrossedSums, crossed_interval
+from heldout.gepa.statistics.intervals.run_to_run import CrossedSums, crossed_interval, crossed_p
 
 
 def drawn(rng, sets, runs, groups, run_sd):
@@ -54,3 +54,21 @@ def test_a_spread_between_runs_no_longer_breaks_the_level(groups):
     error = sqrt(0.025 * 0.975 / 4_000)
     assert both < 0.025 + 4 * error
     assert float((plain > 0).mean()) > 0.045
+
+
+@pytest.mark.parametrize("alpha", [0.025, 0.1, 0.4])
+def test_p_reaches_the_level_where_the_interval_reaches_the_margin(alpha):
+    data = drawn(np.random.default_rng(5), 1, 3, 20, 0.05)
+    one = CrossedSums(data.sums[0] + 0.3, data.sizes[0])
+    found = crossed_interval(one, level=1 - 2 * alpha)
+    assert crossed_p(one, found.low) == pytest.approx(alpha)
+    assert crossed_p(one, found.estimate) == pytest.approx(0.5)
+    mirrored = CrossedSums(-one.sums, one.sizes)
+    assert crossed_p(mirrored, -found.high) == pytest.approx(alpha)
+
+
+def test_without_any_spread_the_exact_bound_stands():
+    same = CrossedSums(np.full((3, 20), 0.5), np.ones(20))
+    found = crossed_interval(same, level=0.95)
+    assert found.low < 0.5 < found.high
+    assert crossed_p(same, found.low) == pytest.approx(0.025)
