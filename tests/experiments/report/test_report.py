@@ -10,7 +10,9 @@ from tests.support.pages import Page, markdown_tables
 
 from heldout.experiments.report import write_report
 from heldout.experiments.report.caveats import caveats
+from heldout.experiments.report.compared import compared
 from heldout.experiments.report.decision import worded
+from heldout.experiments.report.figures.paired import slice_figure
 from heldout.experiments.report.words import interval_text, number, percent, thousands
 from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import load_run
@@ -245,3 +247,20 @@ def test_no_run_and_a_damaged_journal_are_named(tmp_path, runs):
     )
     with pytest.raises(JournalBroken):
         write_report(tmp_path)
+
+
+def test_slices_of_an_omission_page_hold_omissions_and_no_row_has_two_names(runs):
+    blocks = compared(load_run(runs["emitted"]))
+    assert blocks.primary == "omission"
+    labels = blocks.measured[0].on_heldout.tables[0].labels
+    omissions = sum(label.note_class.is_omission for label in labels)
+    assert omissions < sum(not label.is_clean for label in labels)
+    rows = slice_figure(blocks).table.rows
+    names = [(row[0], row[1]) for row in rows]
+    assert not {"add", "change"} & {value for _, value in names}
+    assert ("trace level", "complete") in names
+    assert ("class", "omit-complete") not in names
+    assert len(set(names)) == len(names)
+    for axis in {axis for axis, _ in names}:
+        counts = [row[3].split(" / ") for row in rows if row[0] == axis]
+        assert sum(int(n) for count in counts for n in count) <= omissions
