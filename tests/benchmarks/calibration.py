@@ -134,7 +134,7 @@ def verdict_text(rows: Sequence[Row], rule: RuleName = DEFAULT) -> str:
 def noise_text(draws: int, rng: np.random.Generator, *, replicates: int = 3) -> str:
     """What the t interval ships where whole runs move, without and with that component."""
     lines = [
-        "| run-to-run SD, consultations | t interval | with run-to-run noise |",
+        "| SD of a run, consultations | t interval | with run-to-run noise |",
         "|---|---|---|",
     ]
     for run_sd in (RUN_SD, RUN_SD * 2**0.5):
