@@ -11,6 +11,7 @@ import numpy as np
 from tests.support.moving_judges import called_moved, scored, yes_no
 
 from heldout.experiments.analysis.power import share
+from heldout.gepa.statistics.table import FloatArray
 
 
 def main() -> None:
@@ -20,15 +21,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     rng, sets = np.random.default_rng(given.seed), given.draws
-    rows = [
-        (
-            f"0 to 10, call SD {sd:g}, {notes} notes, moved by half a point",
-            *(scored(rng, sets, notes, sd=sd, shift=shift) for shift in (0.0, 0.5)),
-        )
-        for sd, notes in ((0.3, 42), (0.8, 100))
-    ]
-    name = "yes or no, 93.2% agreement, 250 notes, ten points more of yes"
-    rows.append((name, *(yes_no(rng, sets, 250, shift=shift) for shift in (0.0, 0.10))))
+    half = "moved by half a point"
+    rows: list[tuple[str, FloatArray, FloatArray]] = []
+    for sd, notes in ((0.3, 42), (0.8, 100)):
+        still, moved = (scored(rng, sets, notes, sd=sd, shift=shift) for shift in (0.0, 0.5))
+        rows.append((f"0 to 10, call SD {sd:g}, {notes} notes, {half}", still, moved))
+    still, moved = (yes_no(rng, sets, 250, shift=shift) for shift in (0.0, 0.10))
+    rows.append(("yes or no, 93.2% agreement, 250 notes, ten points more of yes", still, moved))
     print("judge (simulated) | unmoved, called moved | moved, found")
     for label, still, moved in rows:
         found = [share(called_moved(change), sets) for change in (still, moved)]
