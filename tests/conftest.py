@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("LITELLM_OFFLINE_MODE", "True")
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 os.environ.setdefault("DO_NOT_TRACK", "true")
+# What runs before a test has a registry of its own (a fixture of a module) goes here.
+os.environ["HELDOUT_LOOKS"] = str(Path(tempfile.mkdtemp()) / "looks.jsonl")
 
 
 # A first example may import SciPy, and a machine may be busy: properties are not about time.

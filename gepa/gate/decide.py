@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import reduce
 from math import ceil, log2
 from typing import Annotated
 
@@ -31,7 +32,7 @@ from heldout.gepa.gate.settings import (
     primary_pairs,
 )
 from heldout.gepa.gate.usable import NO_LOOK, FlagTest, Usable
-from heldout.gepa.settings import Primary
+from heldout.gepa.settings import Primary, RuleName
 from heldout.gepa.statistics.agreement.replicates import Spread, paired_spread
 from heldout.gepa.statistics.difference import Difference, difference, note_difference
 from heldout.gepa.statistics.intervals.interval import Interval
@@ -114,15 +115,7 @@ def decide(  # noqa: PLR0913
     data = primary_difference(candidate, baseline, primary)
     alpha = settings.alpha / planned_looks
     rules = all_rules(seed) if rule is None else {**all_rules(seed), settings.rule: rule}
-    verdicts = {
-        name: replace(judge.verdict(data, alpha=alpha, margin=settings.bar), rule=name)
-        for name, judge in rules.items()
-    }
-    if settings.goal == "equivalent":
-        verdicts = {
-            name: _both_sides(verdict, rules[name], data, alpha, settings.margin)
-            for name, verdict in verdicts.items()
-        }
+    verdicts = _verdicts(rules, data, settings, alpha)
     chosen = verdicts[settings.rule]
     interval = chosen.interval or data.interval(1 - 2 * alpha)
     run_to_run = _run_to_run(candidate, baseline, primary, settings, alpha)
@@ -164,9 +157,23 @@ def decide(  # noqa: PLR0913
         "gate:usable" if settings.require_usable and not use.usable else None,
         _harmed(sides, settings),
     )
-    for reason in reasons:
-        decision = decision if reason is None else decision.refused(reason)
-    return decision
+    return reduce(Decision.refused, filter(None, reasons), decision)
+
+
+def _verdicts(
+    rules: Mapping[RuleName, Rule], data: Difference, settings: GateSettings, alpha: float
+) -> dict[RuleName, RuleVerdict]:
+    """What every rule says of the goal."""
+    found = {
+        name: replace(rule.verdict(data, alpha=alpha, margin=settings.bar), rule=name)
+        for name, rule in rules.items()
+    }
+    if settings.goal != "equivalent":
+        return found
+    return {
+        name: _both_sides(verdict, rules[name], data, alpha, settings.margin)
+        for name, verdict in found.items()
+    }
 
 
 def not_confirmed(reason: str, settings: GateSettings) -> Decision:

@@ -10,18 +10,17 @@ safe because no call is made before an append has returned.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from heldout.splits.chain import UNREADABLE, ChainFile
 from heldout.splits.errors import BadInput, JournalBroken, LooksSpent
-from heldout.splits.heldout.lines import HashedLines
+from heldout.splits.heldout.lines import HashedLines, Line, appending, trusted
 from heldout.splits.heldout.looks import (
     Family,
     Look,
@@ -35,11 +34,7 @@ from heldout.splits.heldout.looks import (
 from heldout.splits.heldout.registry import Digests, LooksRegistry, Seen, together
 from heldout.splits.partition.manifest import Partition
 
-_Json = dict[str, Any]
 _LOOK = TypeAdapter(Look)
-
-LOCK_SECONDS = 30.0
-"""How long an append waits for another process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +83,7 @@ class LooksFile:
 
     def looks(self) -> tuple[Look, ...]:
         """Every look on record, in order of opening. Raises BadInput where the chain breaks."""
-        with self._as_bad_input():
+        with trusted():
             there = self.verify()
         return (*there, *self._registered(there))
 
@@ -107,7 +102,7 @@ class LooksFile:
     def verify(self) -> tuple[Look, ...]:
         """The looks. Raises JournalBroken with the number of the first bad line."""
         try:
-            return self._looks(self._chain().read())
+            return self._looks(ChainFile(self.path, self._layout).read())
         except FileNotFoundError:
             return ()
 
@@ -181,7 +176,7 @@ class LooksFile:
         opened_by = (*now.others, *now.elsewhere) or (buyer.run,)
         raise LooksSpent(str(self.path), opened_by, self.planned)
 
-    def _looks(self, lines: Sequence[_Json]) -> tuple[Look, ...]:
+    def _looks(self, lines: Sequence[Line]) -> tuple[Look, ...]:
         found: dict[tuple[str, str], Look] = {}
         for number, line in enumerate(lines, start=1):
             try:
@@ -197,7 +192,7 @@ class LooksFile:
     def _unsound(self, number: int, problem: str) -> JournalBroken:
         return JournalBroken(str(self.path), number, f"no sound look: {problem}")
 
-    def _take(self, line: _Json, found: dict[tuple[str, str], Look]) -> None:
+    def _take(self, line: Line, found: dict[tuple[str, str], Look]) -> None:
         key = (line["look"], line["run"])
         if line["event"] == "opened":
             look = _LOOK.validate_python(line)
@@ -240,39 +235,20 @@ class LooksFile:
                     where = {"genesis": self.genesis, "consultations": consultations}
                     file.append({**_opened(look), **where})
 
-    def _chain(self) -> ChainFile[_Json, _Json]:
-        return ChainFile(self.path, HashedLines(self.genesis, "this manifest"))
+    @property
+    def _layout(self) -> HashedLines:
+        return HashedLines(self.genesis, "this manifest")
 
     @contextmanager
-    def _writing(self) -> Iterator[tuple[ChainFile[_Json, _Json], tuple[Look, ...]]]:
+    def _writing(self) -> Iterator[tuple[ChainFile[Line, Line], tuple[Look, ...]]]:
         """The file, locked and open for appending, and the looks it holds."""
-        chain = self._chain()
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with (
-                FileLock(f"{self.path}.lock", timeout=LOCK_SECONDS),
-                self._as_bad_input(),
-                closing(chain),
-            ):
-                there = self._looks(chain.open())
-                missing = self._registered(there)
-                for look in missing:
-                    chain.append({**_opened(look), "targets": []})
-                self._register(there)
-                yield chain, (*there, *missing)
-        except Timeout:
-            message = f"locked by another process for {LOCK_SECONDS:g} s"
-            raise BadInput.one(str(self.path), message) from None
-        except OSError as error:
-            raise BadInput.one(str(self.path), f"cannot be written: {error.strerror}") from error
-
-    @contextmanager
-    def _as_bad_input(self) -> Iterator[None]:
-        try:
-            yield
-        except JournalBroken as error:
-            message = f"{error.detail}; the looks on record cannot be trusted"
-            raise BadInput.one(f"{error.path}:{error.line}", message) from error
+        with appending(self.path, self._layout) as (chain, lines):
+            there = self._looks(lines)
+            missing = self._registered(there)
+            for look in missing:
+                chain.append({**_opened(look), "targets": []})
+            self._register(there)
+            yield chain, (*there, *missing)
 
 
 class _Columns(BaseModel):

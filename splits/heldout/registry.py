@@ -13,31 +13,25 @@ run did with consultations that is no look: reflect and accept notes of a campai
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
-
-from filelock import FileLock, Timeout
 
 from heldout.splits.benchmark import Consultation
-from heldout.splits.chain import UNREADABLE, ChainFile
-from heldout.splits.errors import BadInput, JournalBroken
+from heldout.splits.chain import ChainFile
 from heldout.splits.hashing import sha256_text
-from heldout.splits.heldout.lines import HashedLines
+from heldout.splits.heldout.lines import HashedLines, Line, appending, trusted
 from heldout.splits.overlap import words
 
 VARIABLE = "HELDOUT_LOOKS"
 """Environment variable that names the registry, before any setting."""
 NAME = "heldout-looks.jsonl"
-LOCK_SECONDS = 30.0
-GENESIS = "0" * 64
+LAYOUT = HashedLines("0" * 64, "the start of a registry")
 SELECTION = ("reflect", "accept")
 """Uses that a block can have been chosen on."""
 
 Digests = frozenset[str]
-Line = dict[str, Any]
 
 
 def consultation_digests(consultation: Consultation, *, has_transcripts: bool = True) -> Digests:
@@ -103,29 +97,12 @@ class LooksRegistry:
 
     def lines(self) -> list[Line]:
         """Every line, oldest first. Raises BadInput where the chain breaks."""
-        with self._as_bad_input():
-            return self._chain().read() if self.path.exists() else []
+        with trusted():
+            return ChainFile(self.path, LAYOUT).read() if self.path.exists() else []
 
-    @contextmanager
-    def writing(
-        self,
-    ) -> Iterator[tuple[ChainFile[Line, Line], list[Line]]]:
+    def writing(self) -> AbstractContextManager[tuple[ChainFile[Line, Line], list[Line]]]:
         """The file, locked and open for appending, and the lines it holds. Raises BadInput."""
-        chain = self._chain()
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with (
-                FileLock(f"{self.path}.lock", timeout=LOCK_SECONDS),
-                self._as_bad_input(),
-                closing(chain),
-            ):
-                yield chain, chain.open()
-        except Timeout:
-            message = f"locked by another process for {LOCK_SECONDS:g} s"
-            raise BadInput.one(str(self.path), message) from None
-        except OSError as error:
-            message = f"cannot be written ({error.strerror}); name another with looks.registry"
-            raise BadInput.one(str(self.path), message) from error
+        return appending(self.path, LAYOUT)
 
     def note(self, use: Use) -> None:
         """Put a use on record, once."""
@@ -169,19 +146,6 @@ class LooksRegistry:
             if counts or (line["run"] in wrote and what in SELECTION):
                 spent[line["run"]] = None
         return Seen(len(held), tuple(spent), {what: len(found) for what, found in uses.items()})
-
-    def _chain(self) -> ChainFile[Line, Line]:
-        return ChainFile(self.path, HashedLines(GENESIS, "the start of a registry"))
-
-    @contextmanager
-    def _as_bad_input(self) -> Iterator[None]:
-        try:
-            yield
-        except JournalBroken as error:
-            message = f"{error.detail}; the looks on record cannot be trusted"
-            raise BadInput.one(f"{error.path}:{error.line}", message) from error
-        except UNREADABLE as error:
-            raise BadInput.one(str(self.path), f"is no registry of looks ({error})") from error
 
 
 def together(held: Iterable[Digests]) -> list[str]:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from heldout.splits import chain
 from heldout.splits.errors import BadInput, JournalBroken, LooksSpent
 from heldout.splits.hashing import canonical_json, sha256_file, sha256_json
-from heldout.splits.heldout import looks_file
 from heldout.splits.heldout.looks import Family, LookKind, LookRequest, LookResult, NoteResult
 from heldout.splits.heldout.looks_file import Buyer, LooksFile
 
@@ -337,7 +336,7 @@ def test_of_two_runs_racing_for_the_last_look_one_gets_it(tmp_path):
 
 
 def test_a_lock_held_by_another_process_is_a_clear_message(looks, monkeypatch):
-    monkeypatch.setattr(looks_file, "LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(lines_of_looks, "LOCK_SECONDS", 0.05)
     with (
         FileLock(f"{looks.path}.lock"),
         pytest.raises(BadInput, match=r"locked by another process for 0\.05 s"),
