@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from heldout.splits import chain
 from heldout.splits.errors import BadInput, JournalBroken, LooksSpent
 from heldout.splits.hashing import canonical_json, sha256_file, sha256_json
+from heldout.splits.heldout import lines as lines_of_looks
+from heldout.splits.heldout import looks_file
 from heldout.splits.heldout.looks import Family, LookKind, LookRequest, LookResult, NoteResult
 from heldout.splits.heldout.looks_file import Buyer, LooksFile
 
