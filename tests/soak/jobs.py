@@ -94,6 +94,8 @@ def all_jobs() -> Iterator[Job]:
 def perform(job: Job) -> dict[str, Any]:
     """Do one job in this process; its result as plain JSON values."""
     with tempfile.TemporaryDirectory() as folder:
+        # Jobs run the same notes again and again; each knows of its own looks alone.
+        os.environ["HELDOUT_LOOKS"] = str(Path(folder) / "looks.jsonl")
         if job.count in NETWORKED:
             return NETWORKED[job.count][0](Path(folder), **job.parameters)
         match job.count:
