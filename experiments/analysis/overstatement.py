@@ -101,7 +101,7 @@ def optimism_of(
 def _placebo_search(run: RunDirectory, number: int, primary: Primary) -> SearchOutcome | None:
     """One search on the placebo; None where a seed won, which overstates nothing."""
     seed = bits("placebo search", str(run.path.name), number, width=31)
-    config = load_config(run.config, [*PLACEBO, f"seed={seed}"])
+    config = load_config(run.config, [*PLACEBO, f"seed={seed}"], stored=True)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
         found = start(check(config, RunDirectory(path)), path, RunOptions(quiet=True)).run
