@@ -50,12 +50,16 @@ def flipped_statistics(data: ClusterSums, signs: FloatArray, margin: float = 0.0
     """
     shifted = data.sums - margin * data.sizes
     sizes = np.broadcast_to(data.sizes, data.sums.shape)
-    total = sizes.sum(axis=-1, keepdims=True)
-    sums = shifted @ signs
-    mean = sums / total
+    return _statistics(shifted, sizes, shifted @ signs, (shifted * sizes) @ signs)
+
+
+def _statistics(
+    shifted: FloatArray, sizes: FloatArray, sums: FloatArray, crossed: FloatArray
+) -> FloatArray:
+    """`flipped_statistics` of sums less the margin, given their flips plain and times size."""
+    mean = sums / sizes.sum(axis=-1, keepdims=True)
     # The sum of squared residuals, expanded, so that no array of flipped data sets is needed.
     squares = (shifted**2).sum(axis=-1, keepdims=True)
-    crossed = (shifted * sizes) @ signs
     spread = squares - 2 * mean * crossed + mean**2 * (sizes**2).sum(axis=-1, keepdims=True)
     spread = np.maximum(spread, 0.0)
     seen = spread > NO_SPREAD * np.maximum(1.0, squares)
@@ -80,7 +84,18 @@ class StudentisedFlip:
 
     def p(self, margin: float) -> float:
         """One-sided p of a mean above `margin`, in (0, 1]."""
-        return float(upper_p(flipped_statistics(self.data, self.signs, margin)))
+        sums, sizes = self.data.sums, self.data.sizes
+        flipped, crossed = (of_sums - margin * of_sizes for of_sums, of_sizes in self._flipped)
+        return float(upper_p(_statistics(sums - margin * sizes, sizes, flipped, crossed)))
+
+    @cached_property
+    def _flipped(self) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+        """Flips of sums and of sizes, plain and times size: every margin's are made of these."""
+        sums, sizes = self.data.sums, self.data.sizes
+        return (
+            (sums @ self.signs, sizes @ self.signs),
+            ((sums * sizes) @ self.signs, sizes**2 @ self.signs),
+        )
 
     @cached_property
     def _mirrored(self) -> StudentisedFlip:
