@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout.gepa.gate.rules import Rule
 from heldout.gepa.statistics.difference import Difference, note_difference
-from heldout.gepa.statistics.intervals.interval import Interval, wilson
+from heldout.gepa.statistics.intervals.interval import Interval, cluster_wilson
 from heldout.gepa.statistics.judged import Judged
 from heldout.gepa.statistics.rates.counts import Count
 from heldout.gepa.statistics.rates.detection import allowed_flags
@@ -32,10 +32,11 @@ class Usable:
     """Whether a block can serve as a flag at its frozen threshold, and the figures behind it.
 
     `reason` is the first ground against it, None where there is none. `detection` and `flags` are
-    counts at the threshold, `allowed` how many clean notes the cap lets it flag, `flags_interval`
-    that of their share. `above_clean` is detection minus flags on the same notes' clean twins, at
-    the level of the gate, with its one-sided `p`. `above_words` is detection minus that of the word
-    count at a threshold frozen in the same way. Figures are None without a look or a threshold.
+    counts at the threshold, `allowed` how many clean notes the cap lets it flag; the intervals of
+    the two shares are Wilson's, with consultations as the unit. `above_clean` is detection minus
+    flags on the same notes' clean twins, at the level of the gate, with its one-sided `p`.
+    `above_words` is detection minus that of the word count at a threshold frozen in the same way.
+    Figures are None without a look or a threshold.
     """
 
     usable: bool
@@ -43,6 +44,7 @@ class Usable:
     detection: Count | None = None
     flags: Count | None = None
     allowed: int | None = None
+    detection_interval: Interval | None = None
     flags_interval: Interval | None = None
     above_clean: Interval | None = None
     p: float | None = None
@@ -77,7 +79,8 @@ class FlagTest:
             detection=_count(flagged, rows),
             flags=flags,
             allowed=allowed_flags(self.cap, flags.n),
-            flags_interval=wilson(flags, level=level),
+            detection_interval=_share(table, flagged, rows, level),
+            flags_interval=_share(table, flagged, table.clean, level),
             above_clean=verdict.interval or twins.interval(level),
             p=verdict.p,
             above_words=None if against is None else against.interval(level),
@@ -110,12 +113,12 @@ def _sentence(found: Usable, errors: str) -> str:
     parts = ["usable as a flag"]
     if found.reason is not None:
         parts = [f"not usable as a flag: {GROUNDS[found.reason].format(errors=errors)}"]
-    detection, flags, rate = found.detection, found.flags, found.flags_interval
+    detection, flags = found.detection, found.flags
     if detection is not None and flags is not None:
-        ends = "" if rate is None else f", a rate in [{rate.low:.3f}, {rate.high:.3f}]"
         parts.append(
-            f"at its frozen threshold it flags {detection.k} of {detection.n} {errors} and "
-            f"{flags.k} of {flags.n} clean notes ({found.allowed} allowed{ends})"
+            f"at its frozen threshold it flags {detection.k} of {detection.n} {errors}"
+            f"{_ends(found.detection_interval)} and {flags.k} of {flags.n} clean notes"
+            f"{_ends(found.flags_interval)}, {found.allowed} allowed"
         )
     for whom, above in (("its clean twins", found.above_clean), ("words", found.above_words)):
         if above is not None:
@@ -123,6 +126,14 @@ def _sentence(found: Usable, errors: str) -> str:
                 f"above {whom} by {above.estimate:+.3f} [{above.low:+.3f}, {above.high:+.3f}]"
             )
     return "; ".join(parts)
+
+
+def _ends(rate: Interval | None) -> str:
+    return "" if rate is None else f" [{rate.low:.3f}, {rate.high:.3f}]"
+
+
+def _share(table: ScoreTable, flagged: BoolArray, rows: BoolArray, level: float) -> Interval | None:
+    return cluster_wilson(flagged[rows].astype(np.float64), table.cluster[rows], level=level)
 
 
 def _count(flagged: BoolArray, rows: BoolArray) -> Count:

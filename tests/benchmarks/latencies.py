@@ -108,7 +108,7 @@ def latencies(config: Path, in_flight: int, settings: tuple[str, ...] = ()) -> t
 def main() -> None:
     """Print the table of `docs/performance.md`."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--config", type=Path, default=Path("configs/quickstart.yaml"))
+    parser.add_argument("--config", type=Path, default=Path("configs/ranks_only.yaml"))
     parser.add_argument("--in-flight", type=int, nargs="+", default=[1, 4, 8, 16, 32, 64, 128])
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     options = parser.parse_args()

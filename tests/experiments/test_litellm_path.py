@@ -44,7 +44,7 @@ def requests(tmp_path_factory, pytestconfig):
 
 
 def reflections(folder, pytestconfig, pins):
-    config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
+    config = pytestconfig.rootpath / "configs" / "ranks_only.yaml"
     small = ("benchmark.synthetic.consultations=14", "search.iterations=10", "search.stall=10")
     settings = (*small, "tracking.enabled=false")
     ended = start(prepare(config, settings, folder / "run"), folder / "run", RunOptions(quiet=True))
@@ -94,7 +94,7 @@ def test_a_run_is_on_record_before_its_library_is_loaded(tmp_path, monkeypatch, 
     monkeypatch.setattr(litellm_client, "litellm_module", loading)
     pins = tmp_path / "models.yaml"
     write_pins(pins, "http://127.0.0.1:9/v1", door="litellm")
-    config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
+    config = pytestconfig.rootpath / "configs" / "ranks_only.yaml"
     checked = prepare(config, network_settings(pins), tmp_path / "run")
     with pytest.raises(Loaded):
         start(checked, tmp_path / "run", RunOptions(quiet=True))

@@ -16,7 +16,7 @@ def checked(tmp_path, pytestconfig):
         entries = {"openai/gpt-5": {}, "local": {"model": "openai/x", "api_base": "http://h/v1"}}
         pins = tmp_path / "models.yaml"
         pins.write_text(yaml.safe_dump({"models": models or entries}))
-        config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
+        config = pytestconfig.rootpath / "configs" / "ranks_only.yaml"
         return prepare(config, [f"models={pins}", *settings], tmp_path / "run")
 
     return check

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.campaign
 
 @pytest.fixture(scope="module")
 def config(pytestconfig):
-    return pytestconfig.rootpath / "configs" / "quickstart.yaml"
+    return pytestconfig.rootpath / "configs" / "ranks_only.yaml"
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_a_death_at_any_boundary_leaves_a_run_that_comes_to_the_same_end(
 
 def on_the_command_line(run):
     options = [word for option in SMALL for word in ("--set", option)]
-    words = ["run", "configs/quickstart.yaml", "--run-dir", str(run), *options]
+    words = ["run", "configs/ranks_only.yaml", "--run-dir", str(run), *options]
     return CliRunner().invoke(app, words)
 
 
@@ -199,7 +199,7 @@ def test_a_run_directory_that_may_not_be_written_is_refused_in_one_line(monkeypa
         folder.chmod(0o555)
         # Once as root, so that nothing is left to be imported as nobody.
         importlib.import_module("heldout.experiments.campaigns.commands")
-        prepare(Path("configs/quickstart.yaml"), SMALL, folder / "run")
+        prepare(Path("configs/ranks_only.yaml"), SMALL, folder / "run")
         with as_nobody():
             done = on_the_command_line(folder / "run")
     finally:

@@ -40,8 +40,8 @@ NETWORKED: Mapping[str, tuple[Callable[..., dict[str, Any]], range]] = {
 TABLES = range(10)
 """Jobs of thirty malformed tables each."""
 GUARDED: tuple[tuple[str, int], ...] = (
-    ("quickstart.yaml", 11),
-    ("quickstart.yaml", 21),
+    ("ranks_only.yaml", 11),
+    ("ranks_only.yaml", 21),
     ("larger_budget.yaml", 11),
     ("real_notes.yaml", 11),
     ("real_notes.yaml", 12),
@@ -122,9 +122,9 @@ def campaign(folder: Path, config: str, settings: list[str]) -> SessionResult:
 
 
 def emission(folder: Path, effect: float, seed: int) -> dict[str, Any]:
-    """Does the quickstart emit at this simulated effect?"""
+    """Does ranks_only.yaml emit at this simulated effect?"""
     settings = [f"seed={seed}", f"student.parameters.effect={effect}"]
-    run = campaign(folder, "quickstart.yaml", settings).run
+    run = campaign(folder, "ranks_only.yaml", settings).run
     assert run.winner is not None  # a finished campaign has a winner
     block = run.candidates[run.winner.id].block or ""
     seeds = [c.block for c in run.candidates.values() if c.kind is Origin.SEED]

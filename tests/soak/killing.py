@@ -58,7 +58,7 @@ def work(folder: Path) -> SessionResult:
     options = RunOptions(quiet=True, doubles=noting_models(folder / "asked.log"))
     if RunDirectory(run).config.exists():
         return resume(run, (), options)
-    return start(prepare(Path("configs/quickstart.yaml"), SETTINGS, run), run, options)
+    return start(prepare(Path("configs/ranks_only.yaml"), SETTINGS, run), run, options)
 
 
 def kill_and_resume(folder: Path, number: int) -> dict[str, Any]:

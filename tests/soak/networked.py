@@ -28,11 +28,11 @@ from heldout.experiments.campaigns.session import RunOptions, SessionResult
 from heldout.experiments.runs.run_directory import RunDirectory
 from heldout.splits.randomness import uniform
 
-CONFIG = Path("configs/quickstart.yaml")
+CONFIG = Path("configs/ranks_only.yaml")
 IN_FLIGHT = 8
 LATENCY_S = 0.005
 SMALLER = ("benchmark.synthetic.consultations=24", "search.iterations=8")
-"""A campaign of a third of the quickstart's calls, for what is repeated many times."""
+"""A campaign of a third of its calls, for what is repeated many times."""
 QUICK_RETRIES = ("retry.request_s=2", "retry.base_s=0.05", "retry.longest_s=1")
 """Waits in proportion to a server that answers in milliseconds; a hang is beyond `request_s`."""
 
@@ -238,7 +238,7 @@ from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import RunOptions
 folder, *settings = sys.argv[1:]
 run = Path(folder) / "run"
-start(prepare(Path("configs/quickstart.yaml"), settings, run), run, RunOptions(quiet=True))
+start(prepare(Path("configs/ranks_only.yaml"), settings, run), run, RunOptions(quiet=True))
 """
 
 

@@ -13,7 +13,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 def lineage_under(folder: Path, concurrency: str, hash_seed: str, threads: str) -> dict[str, Any]:
-    """The quickstart's lineage under one concurrency, hash seed and number of BLAS threads."""
+    """The lineage of ranks_only.yaml under a concurrency, hash seed and number of BLAS threads."""
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
     environment.update(dict.fromkeys(THREAD_VARIABLES, threads))
     done = subprocess.run(
@@ -22,7 +22,7 @@ def lineage_under(folder: Path, concurrency: str, hash_seed: str, threads: str) 
             "-m",
             "heldout.experiments.cli.main",
             "run",
-            "configs/quickstart.yaml",
+            "configs/ranks_only.yaml",
             "--run-dir",
             str(folder / "run"),
             "--set",

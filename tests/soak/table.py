@@ -73,7 +73,7 @@ def _emission(results: Results) -> list[str]:
     if not results:
         return []
     lines = [
-        "## Emission rate of the quickstart, by simulated effect",
+        "## Emission rate of ranks_only.yaml, by simulated effect",
         "",
         "«Passed»: the rule alone; its prediction comes from the spread of held-out differences, "
         "which says nothing of side conditions. «Emitted»: the prediction takes the share that "

@@ -549,6 +549,7 @@ def test_too_few_consultations_name_the_minimum(tmp_path: Path) -> None:
     "name",
     [
         "quickstart",
+        "ranks_only",
         "placebo",
         "real_notes",
         "study/exploratory",

@@ -17,7 +17,7 @@ def estimated(tmp_path_factory, pytestconfig):
 
     @cache
     def run(*settings):
-        config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
+        config = pytestconfig.rootpath / "configs" / "ranks_only.yaml"
         checked = prepare(config, [*SMALL, *settings], nowhere)
         return estimate(checked, checked.made.benchmark)
 
@@ -44,7 +44,7 @@ def pins(tmp_path_factory):
 
 def test_an_estimate_is_near_what_the_run_takes(estimated, tmp_path, pytestconfig):
     found = estimated()
-    config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
+    config = pytestconfig.rootpath / "configs" / "ranks_only.yaml"
     ended = start(
         prepare(config, SMALL, tmp_path / "real"), tmp_path / "real", RunOptions(quiet=True)
     )
@@ -114,7 +114,7 @@ def test_a_design_of_several_stages_counts_what_is_asked_once_a_consultation(est
 def test_the_plan_shows_it(tmp_path, pytestconfig):
     from heldout.experiments.campaigns.plan import plan, plan_text
 
-    config = Path(pytestconfig.rootpath) / "configs" / "quickstart.yaml"
+    config = Path(pytestconfig.rootpath) / "configs" / "ranks_only.yaml"
     text = plan_text(plan(prepare(config, SMALL, tmp_path / "run")))
     assert "probable cost by phase:" in text
     assert "confirm" in text

@@ -29,7 +29,7 @@ class Wordy:
 
 
 def run(folder, pytestconfig, *settings, **doubles):
-    config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
+    config = pytestconfig.rootpath / "configs" / "ranks_only.yaml"
     path = folder / "run"
     ended = start(
         prepare(config, [*SMALL, *settings], path), path, RunOptions(quiet=True, doubles=doubles)

@@ -31,9 +31,9 @@ SMALL = (
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, pytestconfig):
-    """One run of the quickstart on a small scale; tests copy it before they harm it."""
+    """One run of ranks_only.yaml on a small scale; tests copy it before they harm it."""
     folder = tmp_path_factory.mktemp("finished")
-    config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
+    config = pytestconfig.rootpath / "configs" / "ranks_only.yaml"
     return start(
         prepare(config, SMALL, folder / "run"), folder / "run", RunOptions(quiet=True)
     ).files
@@ -96,7 +96,7 @@ def test_a_question_that_was_changed_shows_in_its_key(run):
 
 
 def test_a_run_that_was_stopped_is_whole_as_far_as_it_got(tmp_path, pytestconfig):
-    config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
+    config = pytestconfig.rootpath / "configs" / "ranks_only.yaml"
     probe = prepare(config, SMALL, tmp_path / "run")
     cap = f"budget.calls={2 * probe.confirmation.calls}"
     ended = start(
@@ -144,7 +144,7 @@ def test_a_campaign_replays_from_an_export_without_any_model(finished, run, tmp_
     export_calls(source_of(str(run)), tmp_path / "calls.jsonl")
     url = f"sqlite:///{tmp_path}/shared.sqlite"
     import_calls(tmp_path / "calls.jsonl", url)
-    config = pytestconfig.rootpath / "configs" / "quickstart.yaml"
+    config = pytestconfig.rootpath / "configs" / "ranks_only.yaml"
     settings = (*SMALL, f"store.url={url}", "store.reuse=replay")
     again = tmp_path / "again"
     ended = start(prepare(config, settings, again), again, RunOptions(quiet=True))

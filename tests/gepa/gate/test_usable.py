@@ -43,7 +43,10 @@ def test_a_block_that_flags_omissions_and_few_clean_notes_is_usable() -> None:
     assert found.above_clean.low > 0
     assert found.above_words.estimate == pytest.approx(0.2)
     assert found.sentence.startswith("usable as a flag; at its frozen threshold it flags 32 of 80")
-    assert "4 of 40 clean notes (4 allowed, a rate in [0.0" in found.sentence
+    assert "4 of 40 clean notes [0.0" in found.sentence
+    assert ", 4 allowed;" in found.sentence
+    assert found.detection_interval.low < 0.4 < found.detection_interval.high
+    assert found.flags_interval.low < 0.1 < found.flags_interval.high
 
 
 @pytest.mark.parametrize(
