@@ -119,16 +119,13 @@ def decide(  # noqa: PLR0913
     chosen = verdicts[settings.rule]
     interval = chosen.interval or data.interval(1 - 2 * alpha)
     run_to_run = _run_to_run(candidate, baseline, primary, settings, alpha)
-    sides = side_verdicts(
-        _side_differences(candidate, baseline, primary),
-        settings.side_margins.by_measure(),
-        level=1 - 2 * alpha,
-    )
+    margins = settings.side_margins.by_measure()
+    differences = _side_differences(candidate, baseline, primary)
+    sides = side_verdicts(differences, margins, level=1 - 2 * alpha)
     counted = _counted(data, interval, settings, alpha)
     pairs = primary_pairs(primary)
     flags = FlagTest(pairs=pairs, cap=settings.cap, alpha=alpha, rule=rules["studentised"])
     use = flags.usable(candidate, words)
-    tested = settings.rule not in UNTESTED
     decision = Decision(
         decision="emitted",
         reason=None,
@@ -138,7 +135,7 @@ def decide(  # noqa: PLR0913
         margin=settings.margin,
         alpha=settings.alpha,
         planned_looks=planned_looks,
-        finding=_finding(interval, settings, shown=chosen.ships, tested=tested),
+        finding=_finding(interval, settings, shown=chosen.ships),
         difference=interval,
         jointly_answered=data.jointly_answered().interval(1 - 2 * alpha),
         winner_minus_baseline=_minus(run_to_run.winner.mean, run_to_run.baseline.mean),
@@ -340,10 +337,9 @@ def _harmed(sides: tuple[SideVerdict, ...], settings: GateSettings) -> str | Non
     return f"side:{against[0]}" if against else None
 
 
-def _finding(
-    interval: Interval | None, settings: GateSettings, *, shown: bool, tested: bool
-) -> Finding:
+def _finding(interval: Interval | None, settings: GateSettings, *, shown: bool) -> Finding:
     """What is shown; never the opposite of what the rule says."""
+    tested = settings.rule not in UNTESTED
     if interval is None or (shown and not tested and interval.low <= max(0.0, settings.margin)):
         return Finding.COULD_NOT_BE_SEEN
     if shown:

@@ -9,11 +9,24 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.experiments.campaigns.test_shipped import CONFIGS, simulated
+import yaml
 
 from heldout.experiments.campaigns.redecide import redecide
 from heldout.experiments.campaigns.running import prepare, start
 from heldout.experiments.campaigns.session import RunOptions
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+
+
+def simulated() -> list[str]:
+    """Shipped campaigns that need neither data nor a model from outside."""
+    found = []
+    for path in sorted(CONFIGS.rglob("*.yaml")):
+        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+        made = isinstance(tree, dict) and "synthetic" in (tree.get("benchmark") or {})
+        if made and str(tree["student"]["model"]).startswith("sim/"):
+            found.append(str(path.relative_to(CONFIGS)))
+    return found
 
 
 def compared(name: str, folder: Path) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+from tests.benchmarks.own_rule import CONFIGS, simulated
 
 from heldout.experiments.campaigns.redecide import redecide
 from heldout.experiments.campaigns.running import prepare, start
@@ -16,7 +16,6 @@ from heldout.experiments.campaigns.session import RunOptions
 
 pytestmark = pytest.mark.campaign
 
-CONFIGS = Path(__file__).parents[3] / "configs"
 SMALL = (
     "benchmark.synthetic.consultations=16",
     "search.iterations=3",
@@ -25,17 +24,6 @@ SMALL = (
     "confirm.samples=2",
     "tracking.enabled=false",
 )
-
-
-def simulated() -> list[str]:
-    """Shipped campaigns that need neither data nor a model from outside."""
-    found = []
-    for path in sorted(CONFIGS.rglob("*.yaml")):
-        tree = yaml.safe_load(path.read_text())
-        made = "synthetic" in (tree.get("benchmark") or {}) if isinstance(tree, dict) else False
-        if made and str(tree["student"]["model"]).startswith("sim/"):
-            found.append(str(path.relative_to(CONFIGS)))
-    return found
 
 
 def test_the_shipped_simulated_campaigns_are_these() -> None:
