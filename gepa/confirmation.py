@@ -152,20 +152,19 @@ class HeldoutJudge:
         self, evaluator: Evaluator, candidate: str, winner: str, baseline: str, look: OpenLook
     ) -> tuple[HeldoutScores, HeldoutScores]:
         """Winner and baseline of an own look, which is closed with both."""
-        ours, theirs = [], []
-        samples = self.settings.samples
-        for replicate in range(self.settings.replicates):
-            again = Occasion(Purpose.DRIFT, "heldout", replicate=replicate)
-            won = Occasion(Purpose.CONFIRM, "heldout", candidate, replicate=replicate)
-            if self.settings.baseline == "concurrent":
-                # The baseline first: what fails under it leaves the figures of both.
-                asked = {baseline: again, winner: won}
-                second, first = self.fresh.judge_together(asked, look.notes, samples=samples)
-            else:
-                first = evaluator.judge(winner, look.notes, won, samples=samples)
-                second = self.fresh.judge(baseline, look.notes, again, samples=samples)
-            ours.append(first)
-            theirs.append(second)
+        replicates, samples = range(self.settings.replicates), self.settings.samples
+        again = [Occasion(Purpose.DRIFT, "heldout", replicate=r) for r in replicates]
+        won = [Occasion(Purpose.CONFIRM, "heldout", candidate, replicate=r) for r in replicates]
+        if self.settings.baseline == "concurrent":
+            # The baseline first: what fails under it leaves the figures of both.
+            found = [
+                self.fresh.judge_together({baseline: a, winner: w}, look.notes, samples=samples)
+                for a, w in zip(again, won, strict=True)
+            ]
+            theirs, ours = ([pair[side] for pair in found] for side in (0, 1))
+        else:
+            ours = [evaluator.judge(winner, look.notes, w, samples=samples) for w in won]
+            theirs = [self.fresh.judge(baseline, look.notes, a, samples=samples) for a in again]
         left_out = evaluator.left_out
         closed = _result(ours, left_out, self.vault.labels)
         look.close(replace(closed, baseline=_results(theirs, self.vault.labels)))

@@ -19,6 +19,9 @@ from heldout.experiments.campaigns.examination import Checked
 from heldout.experiments.runs.config_file import load_config
 from heldout.experiments.runs.run_directory import RunDirectory, existing_run
 from heldout.experiments.store.tools import source_of
+from heldout.gepa.record.codec import Event
+from heldout.gepa.record.events import DriftEvent, EvaluationEvent
+from heldout.gepa.record.kinds import Purpose
 from heldout.gepa.record.remarks import ResumedEvent
 from heldout.gepa.record.run import Run
 from heldout.splits.counted import counted
@@ -95,7 +98,8 @@ def _replay(run: RunDirectory, copy: RunDirectory, rows: list[StoredCall]) -> st
     """Run the campaign again in `copy`; what the stored calls do not bear out, or None."""
     checked = _copied(run, copy)
     write_rows(f"sqlite:///{copy.store}", rows)
-    opened = Run.at(copy.path).opened
+    so_far = Run.at(copy.path)
+    opened = so_far.opened
     buyer = Buyer(opened.run_id, acknowledge_reuse=opened.acknowledge_reuse)
     first = ResumedEvent(**{**vars(opened), "raised": ()})
     with open_session(checked, copy, buyer, observers=(), stop=never, first=first) as session:
@@ -103,11 +107,19 @@ def _replay(run: RunDirectory, copy: RunDirectory, rows: list[StoredCall]) -> st
             session.campaign.run()
         except CallMissing as missing:
             # A run that was stopped goes on from here; one that was not has lost a call.
-            lost = session.campaign.journal.replaying
-            return f"no stored call for {missing.call}" if lost else None
+            ahead = session.campaign.journal.ahead
+            if ahead is None or _part_judged_again(ahead, so_far.drift):
+                return None
+            return f"no stored call for {missing.call}"
         except (JournalMismatch, Stopped) as error:
             return str(error)
     return None
+
+
+def _part_judged_again(event: Event, drift: DriftEvent | None) -> bool:
+    """True for the drift check of an older version, which asked a share of the notes alone."""
+    body, older = event.body, drift is not None and drift.moved is None
+    return older and isinstance(body, EvaluationEvent) and body.purpose is Purpose.DRIFT
 
 
 def _copied(run: RunDirectory, copy: RunDirectory) -> Checked:

@@ -130,7 +130,13 @@ class RunJournal:
     @property
     def replaying(self) -> bool:
         """True while events on record are still ahead."""
-        return any(not event.is_remark for event in self._recorded[self._cursor :])
+        return self.ahead is not None
+
+    @property
+    def ahead(self) -> Event | None:
+        """The next event on record that is computed again, None where nothing is left."""
+        left = self._recorded[self._cursor :]
+        return next((event for event in left if not event.is_remark), None)
 
     def append(self, event: Deterministic, /) -> None:
         """Record a deterministic event, or check it against the record while replaying."""

@@ -134,9 +134,9 @@ def test_two_campaigns_at_once_on_one_postgresql_buy_each_call_once(tmp_path, wh
         assert [process.wait(120) for process in running] == [0, 0]
         ends = [told(net.campaign(folder)) for folder in folders]
         assert [end["lineage_sha256"] for end in ends] == [whole.told["lineage_sha256"]] * 2
-        # The drift check asks some words again on purpose, each campaign for itself, and each has
-        # judge and reflector answer a first call of its own.
-        again = sum(count - 1 for count in whole.asked.values())
+        # At confirmation each campaign judges winner and baseline afresh, for itself: the words of
+        # the baseline are those asked twice by one campaign. Each has its own first calls as well.
+        again = 2 * sum(count - 1 for count in whole.asked.values())
         assert set(net.provider.asked) == set(whole.asked)
         beyond = net.provider.asked.total() - whole.asked.total()
         # Whichever comes to its first calls later finds them in the store, where they have landed.
