@@ -111,6 +111,8 @@ def _looked_up(source: Path) -> tuple[Path, Partition, LooksFile]:
     run = existing_run(source)
     data = data_of(load_config(run.config, stored=True), run)
     partition = read_manifest(data.manifest)
+    if data.registry is None:  # a drawn benchmark is known by its manifest alone
+        return data.manifest, partition, LooksFile.beside(data.manifest, partition)
     file = looks_file(data.manifest, partition, data.load().benchmark, data.registry)
     return data.manifest, partition, file
 

@@ -149,7 +149,7 @@ def test_a_part_that_was_changed_does_not_go_on_with_a_run(tmp_path: Path) -> No
     with serving(answer) as server:
         config = write_campaign(tmp_path, server.api_base)
         tree = yaml.safe_load(config.read_text("utf-8"))
-        tree["budget"] = {"calls": 150}
+        tree["budget"] = {"calls": 160}
         config.write_text(yaml.safe_dump(tree), "utf-8")
         assert heldout.run(config, run_dir=tmp_path / "run").status == "stopped"
         parts = tmp_path / "news_desk" / "parts.py"
@@ -212,5 +212,7 @@ def test_in_python_a_part_is_the_object_itself(
         tree["search"] |= {"acceptance": ClearlyBetter(0.02), "objective": PairsThenSpread()}
         tree |= {"models": str(tmp_path / "models.yaml")}
         tree["benchmark"]["pairs"] = str(tmp_path / "news.csv")
+        # The same notes again: a registry that knows nothing of the first run.
+        monkeypatch.setenv("HELDOUT_LOOKS", str(tmp_path / "other-looks.jsonl"))
         by_object = heldout.run(tree, run_dir=tmp_path / "by_object")
     assert by_object.lineage_sha256 == by_path.lineage_sha256

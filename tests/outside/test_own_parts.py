@@ -149,7 +149,7 @@ def test_a_campaign_with_its_own_gate_rule_is_planned_and_decided(tmp_path: Path
         plan_text(plan(check(load_config(tree), RunDirectory(tmp_path / "planned")))),
         heldout.power(tree, draws=50).model,
     ):
-        assert "strict:Strict is not simulated, the figures are of the interval rule" in words
+        assert "strict:Strict is not simulated, the figures are of the studentised rule" in words
     ended = heldout.run(tree, run_dir=tmp_path / "run")
     assert ended.status == "finished"
     assert verify_run(tmp_path / "run").fault is None
