@@ -17,6 +17,7 @@ from typing import Any
 from heldout.experiments.practice.apply_files import ApplyOutputs
 from heldout.experiments.practice.loaded_prompt import LoadedPrompt
 from heldout.experiments.practice.note_rows import NoteFile, NoteRow, open_notes
+from heldout.experiments.practice.note_sets import register_labelled
 from heldout.experiments.practice.session import (
     STORE,
     JudgeOptions,
@@ -165,11 +166,13 @@ def apply(  # noqa: PLR0913
     ready = make_ready(prompt, options, [options.budget_for(prompt), *dearer])
     judged_as = ready.judged_as
     chosen = threshold_for(prompt, judged_as, threshold, calibration)
-    opened = open_notes(notes if isinstance(notes, NoteFile) else NoteFile(notes))
+    file = notes if isinstance(notes, NoteFile) else NoteFile(notes)
+    opened = open_notes(file)
     counts, ledger = ApplyProgress(), Ledger(options.caps)
     escaped = EscapedTags(prompt.frame)
     config = JudgeConfig(prompt.block, ready.budget, ready.samples, chosen.value)
     name = sha256_json([prompt.sha256, ready.seed])[:16]
+    register_labelled(file, f"apply-{name}", "apply")
     with working_in(out), ApplyOutputs.into(out, prompt, judged_as, chosen) as outputs:
 
         def take_in(row: NoteRow, found: Verdict | NoVerdict) -> None:

@@ -28,6 +28,7 @@ PATH_KEYS: frozenset[Keys] = frozenset(
         ("benchmark", "pairs"),
         ("benchmark", "consultations"),
         ("partition", "manifest"),
+        ("looks", "registry"),
         ("models",),
         ("parts",),
     }

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Protocol
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass as validated_dataclass
 
 from heldout.splits.hashing import canonical_json, sha256_json
@@ -137,6 +137,16 @@ class Look:
     exploratory: Annotated[bool, Field(strict=True)]
     opened_at: Annotated[str, Field(alias="at")]
     result: LookResult | None = None
+
+
+LOOK = TypeAdapter(Look)
+"""Reads the line of an opened look."""
+
+
+def look_line(look: Look) -> dict[str, Any]:
+    """The line of an opened look, without its result."""
+    line = LOOK.dump_python(look, mode="json", by_alias=True, exclude={"result"})
+    return {"event": "opened", **line}
 
 
 @dataclass(frozen=True, kw_only=True)

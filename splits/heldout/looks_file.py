@@ -14,27 +14,32 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from heldout.splits.chain import UNREADABLE, ChainFile
 from heldout.splits.errors import BadInput, JournalBroken, LooksSpent
 from heldout.splits.heldout.lines import HashedLines, Line, appending, trusted
 from heldout.splits.heldout.looks import (
+    LOOK,
     Family,
     Look,
     LookRequest,
     LookResult,
     NoteResult,
     Standing,
+    look_line,
     slots,
     standing,
 )
-from heldout.splits.heldout.registry import Digests, LooksRegistry, Seen, together
+from heldout.splits.heldout.registry import (
+    Digests,
+    LooksRegistry,
+    RegisteredLook,
+    Seen,
+    together,
+)
 from heldout.splits.partition.manifest import Partition
-
-_LOOK = TypeAdapter(Look)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,7 @@ class LooksFile:
                 return replace(bought[0], exploratory=beyond)
             look = replace(wanted, exploratory=self._beyond_plan(wanted, buyer, looks))
             targets = [] if buyer.family is None else list(buyer.family.targets)
-            file.append({**_opened(look), "targets": targets})
+            file.append({**look_line(look), "targets": targets})
             self._register([look])
             return look
 
@@ -195,7 +200,7 @@ class LooksFile:
     def _take(self, line: Line, found: dict[tuple[str, str], Look]) -> None:
         key = (line["look"], line["run"])
         if line["event"] == "opened":
-            look = _LOOK.validate_python(line)
+            look = LOOK.validate_python(line)
             request = LookRequest(look.kind, look.target, look.block_sha256, look.settings)
             if request.look_id(self.heldout_sha256) != look.id:
                 raise ValueError("its id does not fit its content and this held-out set")
@@ -214,26 +219,15 @@ class LooksFile:
         if self.known is None:
             return ()
         here = {(look.id, look.run) for look in there}
-        lines = [
-            line
-            for line in self.known.registry.lines()
-            if line["event"] == "opened" and line["genesis"] == self.genesis
-        ]
-        return tuple(
-            _LOOK.validate_python(line) for line in lines if (line["look"], line["run"]) not in here
-        )
+        registered = [e for e in self.known.registry.entries() if isinstance(e, RegisteredLook)]
+        looks = [entry.look for entry in registered if entry.genesis == self.genesis]
+        return tuple(look for look in looks if (look.id, look.run) not in here)
 
     def _register(self, looks: Sequence[Look]) -> None:
         """Write looks to the registry that it does not hold."""
-        if self.known is None or not looks:
-            return
-        consultations = together(self.known.consultations)
-        with self.known.registry.writing() as (file, lines):
-            held = {(line["look"], line["run"]) for line in lines if line["event"] == "opened"}
-            for look in looks:
-                if (look.id, look.run) not in held:
-                    where = {"genesis": self.genesis, "consultations": consultations}
-                    file.append({**_opened(look), **where})
+        if self.known is not None and looks:
+            held = frozenset(together(self.known.consultations))
+            self.known.registry.register([RegisteredLook(x, self.genesis, held) for x in looks])
 
     @property
     def _layout(self) -> HashedLines:
@@ -246,7 +240,7 @@ class LooksFile:
             there = self._looks(lines)
             missing = self._registered(there)
             for look in missing:
-                chain.append({**_opened(look), "targets": []})
+                chain.append({**look_line(look), "targets": []})
             self._register(there)
             yield chain, (*there, *missing)
 
@@ -281,12 +275,6 @@ class _Closed(_Columns):
     def result(self) -> LookResult:
         baseline = None if self.baseline is None else self.baseline.notes()
         return LookResult(self.notes(), self.calls_sha256, self.figures, self.decision, baseline)
-
-
-def _opened(look: Look) -> dict[str, Any]:
-    """The line of an opened look."""
-    line = _LOOK.dump_python(look, mode="json", by_alias=True, exclude={"result"})
-    return {"event": "opened", **line}
 
 
 def _of_family(look: Look, buyer: Buyer) -> bool:

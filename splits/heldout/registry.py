@@ -14,14 +14,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from heldout.splits.benchmark import Consultation
-from heldout.splits.chain import ChainFile
+from heldout.splits.chain import UNREADABLE, ChainFile
+from heldout.splits.errors import BadInput
 from heldout.splits.hashing import sha256_text
 from heldout.splits.heldout.lines import HashedLines, Line, appending, trusted
+from heldout.splits.heldout.looks import LOOK, Look, look_line
 from heldout.splits.overlap import words
 
 VARIABLE = "HELDOUT_LOOKS"
@@ -58,6 +61,20 @@ def registry_path(configured: Path | None, pairs: Path) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
+class RegisteredLook:
+    """A look by the manifest with digest `genesis`, at these consultations."""
+
+    look: Look
+    genesis: str
+    consultations: frozenset[str]
+
+    @property
+    def run(self) -> str:
+        """Who looked."""
+        return self.look.run
+
+
+@dataclass(frozen=True, slots=True)
 class Use:
     """What a run did with consultations; `counts` as a look, or `blocks` (hashes) that it wrote."""
 
@@ -66,6 +83,9 @@ class Use:
     consultations: frozenset[str] = frozenset()
     counts: bool = False
     blocks: frozenset[str] = frozenset()
+
+
+_USE = TypeAdapter(Use)
 
 
 @dataclass(frozen=True)
@@ -84,7 +104,7 @@ class Seen:
     def sentences(self) -> tuple[str, ...]:
         """A line a use, nothing where none was seen."""
         return tuple(
-            f"{count} of {self.of} held-out consultations were seen before: {what}"
+            f"seen before: {count} of {self.of} held-out consultations, {what}"
             for what, count in sorted(self.uses.items())
         )
 
@@ -95,28 +115,32 @@ class LooksRegistry:
 
     path: Path
 
-    def lines(self) -> list[Line]:
-        """Every line, oldest first. Raises BadInput where the chain breaks."""
-        with trusted():
-            return ChainFile(self.path, LAYOUT).read() if self.path.exists() else []
-
-    def writing(self) -> AbstractContextManager[tuple[ChainFile[Line, Line], list[Line]]]:
-        """The file, locked and open for appending, and the lines it holds. Raises BadInput."""
-        return appending(self.path, LAYOUT)
+    def entries(self) -> list[RegisteredLook | Use]:
+        """Everything on record, oldest first. Raises BadInput for what is no registry."""
+        try:
+            with trusted():
+                lines = ChainFile(self.path, LAYOUT).read() if self.path.exists() else []
+        except OSError as error:
+            message = f"cannot be read ({error.strerror}); name another with looks.registry"
+            raise BadInput.one(str(self.path), message) from error
+        return self._entries(lines)
 
     def note(self, use: Use) -> None:
         """Put a use on record, once."""
-        line = {
-            "event": "used",
-            "run": use.run,
-            "what": use.what,
-            "counts": use.counts,
-            "consultations": sorted(use.consultations),
-            "blocks": sorted(use.blocks),
-        }
-        with self.writing() as (file, lines):
-            if not any(line.items() <= known.items() for known in lines):
-                file.append(line)
+        with appending(self.path, LAYOUT) as (file, lines):
+            if use not in self._entries(lines):
+                file.append({"event": "used", **_USE.dump_python(use, mode="json")})
+
+    def register(self, looks: Sequence[RegisteredLook]) -> None:
+        """Put looks on record that are not there yet."""
+        with appending(self.path, LAYOUT) as (file, lines):
+            known = self._entries(lines)
+            there = {(e.look.id, e.run) for e in known if isinstance(e, RegisteredLook)}
+            for entry in looks:
+                if (entry.look.id, entry.run) not in there:
+                    consultations = sorted(entry.consultations)
+                    where = {"genesis": entry.genesis, "consultations": consultations}
+                    file.append({**look_line(entry.look), **where})
 
     def seen(
         self,
@@ -131,21 +155,36 @@ class LooksRegistry:
         `genesis` is the digest of one's own manifest, whose looks are counted there. `seeds` are
         hashes of one's seed blocks: where a run wrote one of them, what it was chosen on counts.
         """
-        lines = [line for line in self.lines() if line["run"] not in runs]
-        wrote = {line["run"] for line in lines if set(seeds) & set(line.get("blocks", ()))}
+        entries = [entry for entry in self.entries() if entry.run not in runs]
+        used = [entry for entry in entries if isinstance(entry, Use)]
+        wrote = {use.run for use in used if use.blocks & frozenset(seeds)}
         spent: dict[str, None] = {}
         uses: dict[str, set[int]] = {}
-        for line in lines:
-            there = set(line["consultations"])
-            mine = {place for place, digests in enumerate(held) if digests & there}
-            if not mine or line.get("genesis") == genesis:
+        for entry in entries:
+            places = enumerate(held)
+            mine = {place for place, digests in places if digests & entry.consultations}
+            if not mine or (isinstance(entry, RegisteredLook) and entry.genesis == genesis):
                 continue
-            what = line.get("what", "held out")
-            uses.setdefault(f"{what} ({line['run']})", set()).update(mine)
-            counts = line["event"] == "opened" or line["counts"]
-            if counts or (line["run"] in wrote and what in SELECTION):
-                spent[line["run"]] = None
+            what = entry.what if isinstance(entry, Use) else "held out"
+            uses.setdefault(f"for {what} ({entry.run})", set()).update(mine)
+            counts = entry.counts if isinstance(entry, Use) else True
+            if counts or (entry.run in wrote and what in SELECTION):
+                spent[entry.run] = None
         return Seen(len(held), tuple(spent), {what: len(found) for what, found in uses.items()})
+
+    def _entries(self, lines: Sequence[Line]) -> list[RegisteredLook | Use]:
+        try:
+            return [_entry(line) for line in lines]
+        except UNREADABLE as error:  # a ValidationError is a ValueError
+            detail = " ".join(str(error).split())[:200]
+            raise BadInput.one(str(self.path), f"is no registry of looks: {detail}") from error
+
+
+def _entry(line: Line) -> RegisteredLook | Use:
+    if line["event"] == "used":
+        return _USE.validate_python(line)
+    look = LOOK.validate_python(line)
+    return RegisteredLook(look, line["genesis"], frozenset(line["consultations"]))
 
 
 def together(held: Iterable[Digests]) -> list[str]:

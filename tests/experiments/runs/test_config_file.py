@@ -162,6 +162,8 @@ def test_the_data_folder_is_a_fault_only_where_a_value_needs_it(tmp_path, monkey
 def test_relative_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     path = write_config(tmp_path, {"benchmark": {"synthetic": None, "pairs": "p.jsonl"}})
     assert load_config(path).benchmark.pairs == tmp_path / "p.jsonl"
+    path = write_config(tmp_path, {"looks": {"registry": "looks.jsonl"}})
+    assert load_config(path).looks.registry == tmp_path / "looks.jsonl"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 from tests.splits.builders import consultation, loader, write_benchmark
 
 from heldout.splits.errors import BadInput, LooksSpent
+from heldout.splits.heldout.lines import appending
 from heldout.splits.heldout.looks import (
     Family,
     LookKind,
@@ -26,6 +27,7 @@ from heldout.splits.heldout.looks import (
 )
 from heldout.splits.heldout.looks_file import Buyer
 from heldout.splits.heldout.registry import (
+    LAYOUT,
     LooksRegistry,
     Use,
     consultation_digests,
@@ -250,30 +252,22 @@ def seeds_of_the_first(world: World) -> str:
     return world.again(manifest=world.drawn("n.json", seed=8), seeds=frozenset({sha("evolved")}))
 
 
-def both_at_once(world: World) -> str:
-    """Two runs that were admitted before either had looked."""
-    fresh = untouched(world.folder / "g", "g")
-    one, two = fresh.splits("one"), fresh.splits("two")
-    assert not one.vault.admit()
-    assert not two.vault.admit()
-    look(one, LookKind.WINNER, "first")
-    try:
-        return look(two, LookKind.WINNER, "second")
-    except LooksSpent:
-        return REFUSED
+def at_once(*, manifests: int) -> Callable[[World], str]:
+    """Two runs that were admitted before either had looked, by one manifest or one each."""
 
+    def way(world: World) -> str:
+        fresh = untouched(world.folder / "g", "g")
+        other = fresh.drawn("q.json", seed=7) if manifests > 1 else fresh.manifest
+        one, two = fresh.splits("one"), fresh.splits("two", other)
+        assert not one.vault.admit()
+        assert not two.vault.admit()
+        look(one, LookKind.WINNER, "first")
+        try:
+            return look(two, LookKind.WINNER, "second")
+        except LooksSpent:
+            return REFUSED
 
-def both_at_once_by_two_manifests(world: World) -> str:
-    fresh = untouched(world.folder / "h", "h")
-    other = fresh.drawn("q.json", seed=7)
-    one, two = fresh.splits("one"), fresh.splits("two", other)
-    assert not one.vault.admit()
-    assert not two.vault.admit()
-    look(one, LookKind.WINNER, "first")
-    try:
-        return look(two, LookKind.WINNER, "second")
-    except LooksSpent:
-        return REFUSED
+    return way
 
 
 def baseline_shopping(world: World) -> str:
@@ -327,8 +321,8 @@ WAYS: dict[str, tuple[Callable[[World], str], str]] = {
     ),
     "judged with a block of one's own before": (judged_elsewhere, REFUSED),
     "a seed block that was chosen on these notes": (seeds_of_the_first, REFUSED),
-    "two at once": (both_at_once, REFUSED),
-    "two at once, by two manifests": (both_at_once_by_two_manifests, REFUSED),
+    "two at once": (at_once(manifests=1), REFUSED),
+    "two at once, by two manifests": (at_once(manifests=2), REFUSED),
     "the baseline judged three times": (baseline_shopping, REFUSED),
 }
 
@@ -366,7 +360,8 @@ def test_reflect_and_accept_of_others_are_told_and_do_not_count(tmp_path: Path) 
     assert not splits.vault.admit()
     told = splits.vault.seen.sentences
     assert told
-    assert all("seen before: reflect (first)" in s or "accept (first)" in s for s in told)
+    assert all(s.startswith("seen before: ") and s.endswith("(first)") for s in told)
+    assert {s.split(", ")[1] for s in told} <= {"for reflect (first)", "for accept (first)"}
 
 
 def test_a_registry_that_was_edited_is_refused(world: World) -> None:
@@ -379,3 +374,34 @@ def test_a_registry_that_was_edited_is_refused(world: World) -> None:
 def test_no_text_stands_in_the_registry(world: World) -> None:
     text = world.registry.read_text("utf-8")
     assert all(c.id not in text for c in open_benchmark(world.source).benchmark)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"event": "used", "run": "r"},
+        {"event": "used", "run": "r", "what": "x", "consultations": 7},
+        {"event": "opened", "run": "r", "consultations": []},
+        {"event": "rumour", "run": "r"},
+        {"run": "r"},
+    ],
+)
+def test_a_line_that_is_no_entry_is_one_line_a_fault(content: dict, world: World) -> None:
+    world.registry.unlink()
+    with appending(world.registry, LAYOUT) as (file, _):
+        file.append(content)
+    with pytest.raises(BadInput, match="is no registry of looks") as caught:
+        world.again()
+    assert len(caught.value.lines) == 1
+
+
+@pytest.mark.parametrize("kind", ["folder", "text", "binary"])
+def test_what_is_no_registry_is_one_line_a_fault(kind: str, world: World) -> None:
+    world.registry.unlink()
+    if kind == "folder":
+        world.registry.mkdir()
+    else:
+        world.registry.write_bytes(b"{}\n" if kind == "text" else b"\xff\x00\n")
+    with pytest.raises(BadInput) as caught:
+        world.again()
+    assert len(caught.value.lines) == 1
