@@ -15,6 +15,7 @@ from heldout.gepa.gate.usable import Usable
 from heldout.gepa.settings import RuleName
 from heldout.gepa.statistics.agreement.replicates import Spread
 from heldout.gepa.statistics.intervals.interval import Interval
+from heldout.gepa.statistics.intervals.run_to_run import FEWEST_RUNS
 from heldout.gepa.statistics.tests.sides import SideState, SideVerdict
 
 
@@ -300,7 +301,9 @@ def _run_to_run_sentences(found: RunToRun | None) -> list[str]:
     if found is None:
         return []
     if found.interval is None:
-        return ["run-to-run noise is not in the interval: that takes confirm.replicates: 3"]
+        few = len(found.winner.values) < FEWEST_RUNS
+        takes = f": that takes confirm.replicates: {FEWEST_RUNS}" if few else " of this measure"
+        return [f"run-to-run noise is not in the interval{takes}"]
     low, high = found.interval.low, found.interval.high
     return [f"with run-to-run noise the difference lies in [{low:+.3f}, {high:+.3f}]"]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,14 +21,19 @@ from heldout.experiments.practice.calibrate_notes import calibrate_command
 from heldout.experiments.practice.loaded_prompt import load_prompt
 from heldout.experiments.practice.note_rows import NoteFile
 from heldout.experiments.practice.promises import Promise
+from heldout.splits.benchmark import Benchmark
 from heldout.splits.synthetic import draw
 
 pytestmark = pytest.mark.campaign
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 LINEAGE = "410b1f15c817ab015df8dc1805c3a9c90049caaeb1e3f5179950ecd22612dde9"
-FRESH = draw(40, 2_026)
-"""Consultations that no campaign has seen."""
+
+
+@cache
+def fresh() -> Benchmark:
+    """Consultations that no campaign has seen."""
+    return draw(40, 2_026).benchmark
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +56,7 @@ def notes_file(path: Path, kind: str) -> Path:
     with path.open("w", encoding="utf-8", newline="") as handle:
         writer = csv.writer(handle)
         writer.writerow(["id", "transcript", "note"])
-        for consultation in FRESH.benchmark:
+        for consultation in fresh():
             for note in consultation.notes:
                 if note.label.is_clean if kind == "clean" else note.label.note_class.is_omission:
                     writer.writerow([note.id, note.transcript, note.text])
